@@ -35,11 +35,11 @@ def pid_with(file: str) -> Iterator[int]:
     yield os.getpid()
 
 
-def lay_out(pages: int, seconds: float) -> Iterator[int]:
+def lay_out(pages: int, seconds: float, size: int) -> Iterator[int]:
     """Compute for so long for each page."""
     for number in range(1, pages + 1):
         yield from map(len, spin(seconds))
-        allow_page(number)
+        allow_page(number, size)
 
 
 FOUND = TypeAdapter(list[Document | Unreadable])

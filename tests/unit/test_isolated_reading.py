@@ -163,9 +163,10 @@ def test_memory_that_other_files_left_used_is_given_back(process: ReadingProcess
 @pytest.mark.slow
 def test_large_files_and_pages_have_more_time(process: ReadingProcess) -> None:
     assert process.read(spin, 1.5, size=1_000_000) == ["done"]
-    assert len(process.read(lay_out, 10, 0.15, size=0, is_pdf=True)) == 10
-    with pytest.raises(NotReadError, match=TIME):  # no page of it is worth more than another
-        process.read(lay_out, 1000, 0.6, size=0, is_pdf=True)
+    assert len(process.read(lay_out, 10, 0.15, 10_000, size=10_000, is_pdf=True)) == 10
+    for seconds, size in ((0.6, 400_000), (0.15, 5_000)):  # pages that take longer, or share what they show
+        with pytest.raises(NotReadError, match=TIME):
+            process.read(lay_out, 1000, seconds, size, size=size, is_pdf=True)
 
 
 @pytest.mark.parametrize(

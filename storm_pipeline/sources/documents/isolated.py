@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
-PAGE_SECONDS = 0.2
-"""Additional processor time per page of a PDF; the layout of a page takes about 0.05 s."""
-_PAGES = range(1, 1001)  # maximum pages that add time
+PAGE_SECONDS = 0.2  # additional processor time per page of a PDF, whose layout takes about 0.05
+_PAGES = range(1, 1001)  # maximum pages that add time, of a file with a kilobyte for each
 _MOST, _SOON = 4, 2.0  # maximum processes; seconds of waiting for a busy one before another is started
 read_for: ContextVar[str] = ContextVar("storm_read_for", default="")
 """Caller for whom files are read; a named caller uses at most one process, so that others are not delayed."""
@@ -87,7 +86,7 @@ class ReadingProcess:
         most_answered = min(most_bytes // 32, _LEAST_ANSWERED + 36 * size) + 4 * size
         talk = partial(_read_answer, request, _line_type(read), most_answered)
         with self._free_process() as process:
-            values, error = self._ask(process, talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
+            values, error = self._ask(process, talk, seconds, PAGE_SECONDS * len(_PAGES[: size // 1000]) * is_pdf)
         if not error:
             return values
         kind, text = error[0], error[1][:1000]
@@ -214,10 +213,11 @@ def _end_after(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def allow_page(number: int) -> None:
-    """Add time for another page if this process's time is limited; ``number``: of the finished page."""
-    if number in _PAGES and hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_PROF)[0]):
-        _end_after(left + PAGE_SECONDS)
+def allow_page(number: int, size: int) -> None:
+    """Add time for another page if it is limited; ``number``: of the finished page, ``size``: bytes of the file."""
+    if number in _PAGES[: size // 1000] and hasattr(signal, "setitimer"):
+        left, _ = signal.getitimer(signal.ITIMER_PROF)
+        _end_after(left and left + PAGE_SECONDS)
 
 
 def _limit_memory(most_bytes: int) -> None:

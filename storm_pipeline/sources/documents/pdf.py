@@ -229,7 +229,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
             pages.append(page or _Page(number, 0.0, ()))
         except damage:
             problems.append(f"is damaged on page {number}; the page was skipped")
-        allow_page(number)
+        allow_page(number, len(data))
     if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
         problems.append(SCAN)
     return _file_text(reader, pages, plain, tuple(problems))
