@@ -15,8 +15,7 @@ from storm_bench.reporting.results_file import NO_JUDGE, WORDS_ASKED, Experiment
 from storm_pipeline import Article, RunError
 from storm_pipeline.api import fingerprint
 
-_PATH = re.compile(r"(?:\w+:)*(~?/[^/].*)", re.S)
-"""A setting that contains a local path, such as ``gguf:/models/mine.gguf``."""
+_PATH = re.compile(r"(?:\w+:)*(~?/[^/].*)", re.S)  # a setting with a local path, such as ``gguf:/models/mine.gguf``
 
 
 def score_fingerprint(store: ExperimentStore, unit: Unit, metric: str) -> str:
@@ -130,7 +129,8 @@ def _article(folder: Path) -> Article | None:
 
 def _path_shortener(store: ExperimentStore, config: ExperimentConfig) -> Callable[[str], str]:
     """Return a function that makes known paths relative, so that reports do not reveal paths of this machine."""
-    roots = sorted({str(root) for root in _known_paths(store, config)} - {"/"}, key=len, reverse=True)
+    first = [*_known_paths(store, config)][:100]  # every text is searched for each
+    roots = sorted({str(root) for root in first} - {"/"}, key=len, reverse=True)
     known = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, roots))})(/|(?!\w))")
     return lambda text: known.sub(lambda found: "" if found[1] else Path(found[0]).name, text)
 

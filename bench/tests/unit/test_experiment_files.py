@@ -1,5 +1,6 @@
 """Files that describe experiments: what is no file, and what is secret."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from storm_bench.datasets.built import write_topics
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.experiments.config import CAPS, read_config
 from storm_bench.experiments.data import topics_of
+from storm_bench.experiments.experiment_folder import ExperimentStore
+from storm_bench.experiments.results import results_of
 from storm_bench.types import HumanArticle, HumanSection, Topic
 from storm_pipeline import settings
 from storm_pipeline.errors import DatasetError, SettingsError
@@ -75,3 +78,13 @@ def test_an_article_of_which_metrics_would_compare_very_much_is_left_out(tmp_pat
     read = read_wikigenbench(tmp_path)
     assert [topic.id for topic in read.topics] == ["1"]
     assert f"2.json.gz has more than 1,000 {what}" in read.problems[0]
+
+
+def test_notes_are_searched_for_a_bounded_number_of_paths(tmp_path: Path) -> None:
+    methods = [{"name": f"m{n}", "imported": f"/b/{n}"} for n in range(10_000)]
+    config = {"title": "t", "baseline": "m0", "metrics": ["shape"], "data": {"set": "freshwiki", "path": "/d"}}
+    config |= {"methods": methods, "notes": ["in /b/1" + " /b/x" * 100_000]}
+    state = {"format": 1, "config": config, "units": [], "metrics": {}, "facts": {}, "topics": {}, "notes": []}
+    (tmp_path / "experiment.json").write_text(json.dumps(state))
+    with ExperimentStore(tmp_path, read_only=True) as store:
+        assert results_of(store).notes[0].startswith("in 1 /b/x /b/x")
