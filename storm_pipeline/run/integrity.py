@@ -23,8 +23,7 @@ LoggedEvents = tuple[tuple[float, Event], ...]
 """Events of a run, oldest first, each with its time in seconds since 1970."""
 _TOLERATED = 10  # a run continues without consent if at most one reply, or one in this many, is lost
 _LONGEST = 60  # maximum characters shown of a changed value
-_LASTING = ("topic", "recipe", "given", "created", "engine", "from")
-"""Constant fields of run.json."""
+_LASTING = ("topic", "recipe", "given", "created", "engine", "from")  # constant fields of run.json
 
 
 @dataclass(frozen=True)

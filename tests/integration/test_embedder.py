@@ -153,6 +153,7 @@ def test_runs_share_an_encoder_process_that_is_replaced_and_ends(folder: Path, t
     parts = [TEXTS[start : start + 2] for start in range(0, len(TEXTS), 2)]
     assert np.array_equal(np.concatenate(parallel_map(ask, parts, workers=4)), vectors)
     (process,) = encoders(tmp_path)
+    assert [path.is_socket() for path in tmp_path.glob("*/listener-*")] == [True]  # not where others may make another
     os.kill(process, signal.SIGKILL)
     assert np.array_equal(parallel_map(one.embed, [TEXTS, TEXTS], workers=2)[1], vectors)
     (other,) = encoders(tmp_path)

@@ -149,7 +149,9 @@ class _Shared:
 
 def serve(name: str, cache: str, address: str) -> None:
     """Embed for the processes that find the address, until none has been connected for some seconds."""
-    exchange = Exchange(_Shared(open_embedder(name, Path(cache))).answer)
+    shared = _Shared(open_embedder(name, Path(cache)))
+    tempfile.tempdir = str(Path(address).parent)  # where the socket is: others would make a deleted one anew
+    exchange = Exchange(shared.answer)
     write_atomically(Path(address), json.dumps([exchange.address, exchange.key.hex()]), private=True)
     print(flush=True)  # noqa: T201 - who started it waits for this line
     was_used = True

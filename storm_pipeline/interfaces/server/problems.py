@@ -63,8 +63,7 @@ _MEANINGS = {
     503: "Too many requests are under way.",
     507: "The server's disk is full.",
 }
-_ALWAYS = (403, 408, 413, 429, 500, 503)
-"""Statuses of every route; all except 500 come from the gate."""
+_ALWAYS = (403, 408, 413, 429, 500, 503)  # statuses of every route; all except 500 come from the gate
 
 
 def header(name: str, description: str, **schema: Any) -> dict[str, Any]:

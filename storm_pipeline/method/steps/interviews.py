@@ -22,8 +22,7 @@ from storm_pipeline.text.plain import one_line
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Conversations, Perspective, Sentence, Snippet, Turn
 
-_FAREWELL = "thank you so much for your help"
-"""The reply that the prompt asks for if a writer has no more questions."""
+_FAREWELL = "thank you so much for your help"  # the reply that the prompt asks for if a writer has no more questions
 _DEEPER = 2  # depth factor of a repeated search if half of the results were shown before
 _IN_ITS_LANGUAGE = (
     "where the topic belongs to a place whose people mainly write in another language, one of the queries in that one"
