@@ -15,8 +15,7 @@ from storm_pipeline.text.languages import length_in_words
 _LINE = 8  # minimum words of a line that is kept without a final stop
 _SENTENCE = range(6, 81)  # words of a sentence; longer runs without a stop are lists
 _PROSE = 0.5  # minimum share of a text's words in sentences
-_TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)"
-"""The target of a link, and its title."""
+_TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)"  # the target of a link, and its title
 _PICTURE = re.compile(rf"!\[[^\[\]]*\](?:{_TARGET})?|\[\\?\[[^\[\]]*\]\]{_TARGET}")
 """A picture with its description, or the mark of a note: ``[[93]](https://…)``."""
 _LINK = re.compile(rf"\[([^\[\]]*)\]{_TARGET}")

@@ -22,8 +22,7 @@ _DECODER = json.JSONDecoder(strict=False)  # accepts line breaks within strings
 _NAME = r"(?:think(?:ing)?|thoughts?|reasoning|analysis)"
 _OPENS, _CLOSES = rf"(?:(?i:<{_NAME}>)|\[THINK\])", rf"(?:(?i:</{_NAME}>)|\[/THINK\])"
 _THINKING = re.compile(rf"(?<!`){_OPENS}.*?(?:{_CLOSES}|\Z)", re.S)
-_THOUGHT = re.compile(rf"\A.*(?<!`){_CLOSES}", re.S)
-"""Thinking whose opening mark is in the prompt."""
+_THOUGHT = re.compile(rf"\A.*(?<!`){_CLOSES}", re.S)  # thinking whose opening mark is in the prompt
 _SPECIAL = r"<[|｜](?!\s)[^<>|｜\n]{1,60}[|｜]>|<start_of_turn>|<s>"
 _AT_START = re.compile(rf"(?:\s|\ufeff|(?:{_SPECIAL})(?:(?:assistant|model)\b\n?)?)++")
 _END_OF_TURN = re.compile(r"(?<![ `'\"(“‘])(?:<[|｜](?!\s)[^<>|｜\n]{1,60}[|｜]>|<end_of_turn>|</s>)(?!`)")

@@ -190,8 +190,7 @@ def _weight(token: str) -> float:
 
 
 _OWN = _TABLE["stop_words"]
-_SHIPPED = frozenset("de fr es it pt ru zh nl sv da no tr ko".split())
-"""Languages other than English with stop words in bm25s."""
+_SHIPPED = frozenset("de fr es it pt ru zh nl sv da no tr ko".split())  # languages but English with stop words in bm25s
 _STEMMED = frozenset("ar da de en es fi fr it nl no pl pt ro ru sv tr".split())  # languages with a Snowball stemmer
 _RUN = re.compile(f"[{HAN_KANA}]+")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}|[はをにがのとでへも的了着是在和与及等之于其而且也但并]")

@@ -29,6 +29,7 @@ from storm_pipeline.interfaces.batch import (
     BatchReport,
     TopicRequest,
     TopicStatus,
+    batch_folder,
     is_batch,
     read_topics,
     resume_batch,
@@ -271,6 +272,21 @@ def test_impossible_caps_of_a_batch_are_refused(tmp_path: Path, cap: float) -> N
     (report.folder / "batch.json").write_text(json.dumps(state))
     with pytest.raises(RunError, match="max_cost is not a number above 0"):
         resume_batch(report.folder)
+
+
+def test_errors_of_written_rows_are_removed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[Path] = []
+    write = batch_folder.write_atomically
+    monkeypatch.setattr(batch_folder, "write_atomically", lambda path, text: (written.append(path), write(path, text)))
+    for many in (2, 9):
+        report = write_batch([f"Jade {n}" for n in range(many)], open_storm=stubbed, out=tmp_path)
+        state = saved(report.folder)
+        for row in state["topics"]:
+            row["error"] = "it was not copied"
+        (report.folder / "batch.json").write_text(json.dumps(state))
+        written.clear()
+        assert [row.error for row in resume_batch(report.folder, open_storm=stubbed).rows] == [""] * many
+        assert len(written) == 2
 
 
 def test_crashes_are_rows_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

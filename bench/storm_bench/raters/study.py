@@ -50,7 +50,7 @@ class Study(ConfigTable):
     instructions: str = ""
     seed: int = 0  # of all that is drawn
     raters_per_item: int = Field(default=2, ge=1)
-    compare: tuple[str, ...] = ()  # systems whose articles on a topic are rated as pairs; empty: one by one
+    compare: tuple[str, ...] = Field(default=(), max_length=20)  # systems rated as pairs on a topic; empty: one by one
     rubrics: tuple[str, ...] = ()  # ``storm``, ``conner``, ``forag``, one of their scales, or one of ``scales``
     preference: bool = True  # ask which article of a pair is better
     comments: bool = True  # ask for free text

@@ -24,6 +24,7 @@ MISTAKES = {
     'rubrics = ["storm"]\nraters_per_item = 3': "raters_per_item: 3 raters an item, but 2",
     'rubrics = ["storm"]\nwords = 10': "words: ",
     'rubrics = ["storm"]\nspeed = 1': "speed: Extra inputs",
+    f'rubrics = ["storm"]\ncompare = {[f"s{n}" for n in range(21)]}': "compare: ",
     "rubrics = [": "cannot be used",
 }
 TABLES = {

@@ -7,10 +7,12 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch.topics import TopicStatus
@@ -22,6 +24,7 @@ from storm_pipeline.types import is_plausible
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 _STATE, _LOCK = "batch.json", "batch.lock"
 _ROWS = TypeAdapter(list[TopicStatus])
+_json = partial(json.dumps, default=to_jsonable_python, ensure_ascii=False)
 _FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")  # names of runs' folders, without separators
 
 
@@ -47,6 +50,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.max_cost: float | None = self._state.get("max_cost")  # cap on the dollars of all topics
         self.to: str | None = self._state.get("to")  # where finished articles are copied
         self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
+        self._lines: list[str] = []  # of the file, a row each
         self._closed = self._discarded = False
         self.is_new = False  # whether this object made the folder
 
@@ -56,12 +60,11 @@ class BatchStore(AbstractContextManager["BatchStore"]):
 
         Raises RunError: it cannot be made or written; SettingsError: it would be too large to read.
         """
-        stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
-        folder = new_folder(root, stem, "a batch's folder")
+        folder = new_folder(root, f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}", "a batch's folder")
         store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **facts, "topics": []})
         store.rows, store.is_new = list(rows), True
         store.save(status="waiting")
-        if (folder / _STATE).stat().st_size > LARGEST_STATE // 2:  # rows grow, and the file must remain readable
+        if (folder / _STATE).stat().st_size > LARGEST_STATE // 4:  # rows grow, and the file must remain readable
             store.discard()
             store.close()
             raise SettingsError(f"{len(rows):,} topics are too much for one batch: split the list")
@@ -78,18 +81,20 @@ class BatchStore(AbstractContextManager["BatchStore"]):
 
     def put(self, row: TopicStatus) -> None:
         """Save the status of a topic. Raises RunError: it cannot be written."""
-        if self._closed:
-            return
-        self.rows[row.number - 1] = row
-        self.save()
+        if not self._closed:
+            self.rows[row.number - 1], self._lines[row.number - 1] = row, _json(row)
+            self._write()
 
     def save(self, **facts: Any) -> None:
-        """Write ``batch.json`` with totals of the batch. Raises RunError: it cannot be written."""
+        """Write all rows, with totals of the batch. Raises RunError: ``batch.json`` cannot be written."""
         self._state |= facts
-        whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
-        path = self.folder / _STATE
-        with write_errors_as(RunError, path, ", then resume"):
-            write_atomically(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+        self._lines = [*map(_json, self.rows)]
+        self._write()
+
+    def _write(self) -> None:
+        rows = ",\n  ".join(self._lines)
+        with write_errors_as(RunError, path := self.folder / _STATE, ", then resume"):
+            write_atomically(path, f'{_json(self._state)[:-1]},\n "topics": [\n  {rows}\n ]\n}}\n')
 
     def discard(self) -> None:
         """Delete the folder on closing, if no topic could begin."""

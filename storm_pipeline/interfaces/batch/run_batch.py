@@ -199,14 +199,14 @@ class Batch(AbstractContextManager["Batch"]):
         """
         start = time.monotonic()
         store = self._store
+        store.rows = [replace(row, error="") if row.state == "written" else row for row in store.rows]
         self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
         to = self._copies.address if self._copies else ""
         store.save(status="running", max_cost=self._max_cost, to=to)
         spent = 0.0 if self._max_cost is None else sum(map(self._spent_on, store.rows))
         self._limits = Limits(self._max_cost, spent)
         try:
-            written = [row for row in store.rows if row.state == "written"]
-            self._save_all(replace(row, error="") for row in written if row.error or (to and row.copied != to))
+            self._save_all(row for row in store.rows if row.state == "written" and to and row.copied != to)
             with within(self._limits):
                 self._save_all(self._write_all([row for row in store.rows if row.state != "written"]))
         except SettingsError:  # of the executor
