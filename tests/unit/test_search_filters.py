@@ -96,6 +96,20 @@ DOMAINS = st.lists(st.sampled_from(["a.org", "b.co.uk", "c.net", "long-name-of-a
 )
 
 
+def test_domains_are_read_once_and_not_for_each_result() -> None:
+    class Name(str):
+        read = 0
+
+        def casefold(self) -> str:
+            Name.read += 1
+            return super().casefold()
+
+    options = SearchOptions(without_domains=tuple(Name(f"D{number}.org.") for number in range(99)))
+    hosts = ["d7.org", "a.b.d98.org", "xd7.org", "d7.org.x", "org", ""]
+    assert [options.allow(host) for host in hosts] == [False, False, True, True, True, True]
+    assert Name.read == 99
+
+
 @given(st.text(max_size=120), DOMAINS, DOMAINS, st.integers(1, 120), st.none() | st.integers(1, 30))
 def test_operators_never_burst_a_query(
     query: str, wanted: tuple[str, ...], unwanted: tuple[str, ...], limit: int, words: int | None

@@ -7,6 +7,7 @@ Each module has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, co
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,20 +35,19 @@ class SearchOptions:
 
     def allow(self, host: str) -> bool:
         """Return whether pages of a host are wanted."""
-        inside = not self.domains or any(_is_within(host, domain) for domain in self.domains)
-        return inside and not any(_is_within(host, domain) for domain in self.without_domains)
+        labels, (wanted, unwanted) = host.split("."), self._domains
+        above = {".".join(labels[place:]) for place in range(len(labels))} - {""}  # itself, too
+        return (not self.domains or not wanted.isdisjoint(above)) and unwanted.isdisjoint(above)
+
+    @cached_property
+    def _domains(self) -> list[set[str]]:
+        return [{name.casefold().strip(". ") for name in names} for names in (self.domains, self.without_domains)]
 
     def period(self) -> tuple[date, date] | None:
         """Return the first and last day of publication, with defaults for an open end; None if unrestricted."""
         if self.since is None and self.until is None:
             return None
         return self.since or date(1970, 1, 1), self.until or datetime.now(UTC).date()
-
-
-def _is_within(host: str, domain: str) -> bool:
-    """Return whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
-    domain = domain.casefold().strip(". ")
-    return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
 @dataclass(frozen=True)
