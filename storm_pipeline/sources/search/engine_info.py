@@ -36,7 +36,7 @@ class SearchOptions:
     def allow(self, host: str) -> bool:
         """Return whether pages of a host are wanted."""
         labels, (wanted, unwanted) = host.split("."), self._domains
-        above = {".".join(labels[place:]) for place in range(len(labels))} - {""}  # itself, too
+        above = {".".join(labels[place:]) for place in range(len(labels))} - {""}  # the host, and the domains above it
         return (not self.domains or not wanted.isdisjoint(above)) and unwanted.isdisjoint(above)
 
     @cached_property
