@@ -147,7 +147,8 @@ def disks(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
     closed = [read_only_from(bench_lab, f"closed-{i}", at, whole) for i, at in enumerate(spread)]
     yield _row("the run's folder becomes read-only, then not, then resume", closed)
     yield _row("one file after the other may not be read, then they may", [unreadable(bench_lab, "unreadable", whole)])
-    gone = [deleted_after(bench_lab, f"deleted-{i}", at) for i, at in enumerate(spread)]
+    share = whole.asked.total() / whole.seconds
+    gone = [deleted_after(bench_lab, f"deleted-{i}", int(at * share)) for i, at in enumerate(spread)]
     yield _row("the run's folder is deleted", gone)
 
 

@@ -22,8 +22,7 @@ _LOADED = (
     *("bm25s", "click", "dspy", "dspy.clients.execution", "faiss", "httpcore", "jinja2", "openai", "requests"),
     *("storm_pipeline.interfaces.cli", "storm_pipeline.interfaces.progress", "storm_pipeline.models.transport"),
     *("storm_pipeline.storm", "wikipediaapi"),
-)
-"""Modules preloaded into every process."""
+)  # modules preloaded into every process
 _CAPABILITY_VERSION = 0x20080522
 
 

@@ -79,13 +79,13 @@ def unreadable(lab: Lab, run: str, whole: Whole, names: Sequence[str] = FILES) -
     return problems + wrong_resumption(lab, run, whole)
 
 
-def deleted_after(lab: Lab, run: str, seconds: float) -> list[str]:
-    """Delete a run's folder after ``seconds``."""
+def deleted_after(lab: Lab, run: str, calls: int) -> list[str]:
+    """Delete a run's folder after so many calls, whatever time they take."""
     command = lab.write(run)
-    folder = _after(command, lab, run, seconds)
-    _delete(folder)
-    problems = wrong_failure(command.ended(), "")
-    return problems + wrong_failure(lab.resume(run, folder).ended(), "is not a run's folder")
+    while command.running and len(lab.bench.log(run)) < calls:
+        time.sleep(0.005)
+    _delete(folder := _after(command, lab, run, 0.0))
+    return wrong_failure(command.ended(), "") + wrong_failure(lab.resume(run, folder).ended(), "is not a run's folder")
 
 
 def wrong_failure(ended: Ended, reason: str) -> list[str]:

@@ -157,7 +157,7 @@ def test_a_file_that_may_not_be_read_is_named(patient: Lab, whole: Whole) -> Non
 
 
 def test_a_run_whose_folder_is_deleted_ends_with_a_word(place: Lab, whole: Whole) -> None:
-    assert deleted_after(place, "deleted", whole.seconds / 2) == []
+    assert deleted_after(place, "deleted", whole.asked.total() // 2) == []
 
 
 @pytest.mark.parametrize("said", ["", "error: one\nerror: two", "error: unexpected fault: 'x'", "Traceback …"])
