@@ -55,11 +55,11 @@ class Ledger:
                 spent.seconds += max(0.0, at - last)  # a clock that was set back adds nothing
             last = at
             if isinstance(event, CallFinished):
-                if event.cost is None and (price := price_of(event.model)):
+                cost = event.cost
+                if cost is None and (price := price_of(event.model)):
                     cost = price.cost(event.tokens_in, event.tokens_cached, event.tokens_out)
-                    event = replace(event, cost=cost)  # noqa: PLW2901
-                self._add_call(event)
-                spent.dollars = _sum_of(spent.dollars, event.cost or 0.0)
+                self._add_call(replace(event, cost=cost))
+                spent.dollars = _sum_of(spent.dollars, cost or 0.0)
                 spent.tokens += event.tokens_in + event.tokens_out
         self._seconds = spent.seconds
         return spent

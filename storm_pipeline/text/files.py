@@ -52,7 +52,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     data = read_bounded(path, _LARGEST_TOML)
     dots = [line.count(b".") for line in data.splitlines()]
     if max(dots, default=0) * (sum(dots) + len(dots)) > _MOST_PARTS:
-        raise ValueError("its names have too many parts")
+        raise ValueError(f"the dots of a line, times its dots and lines, are more than {_MOST_PARTS:,}")
     return tomllib.loads(data.decode("utf-8-sig"))
 
 

@@ -162,4 +162,5 @@ def _hashes(folded: Sequence[str], length: int) -> list[int]:
 
 
 def _scripts(text: str) -> dict[str, int]:
-    return Counter(script for char in unify(text) if char.isalpha() and (script := _script_of(char)))
+    letters = [(char, times) for char, times in Counter(unify(text)).items() if char.isalpha()]
+    return sum((Counter({script: times}) for char, times in letters if (script := _script_of(char))), Counter())

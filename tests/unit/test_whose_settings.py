@@ -228,7 +228,7 @@ DEEP = f"[x.{DOTTED[:1800]}]\n"  # its lines take time by its depth
 @pytest.mark.parametrize("name", ["storm.toml", "pyproject.toml"])
 def test_a_folders_file_that_would_take_minutes_to_read_is_refused(name: str, text: str, folder: Path) -> None:
     (folder / name).write_text(text)
-    with pytest.raises(SettingsError, match=r"more than|too many parts"):
+    with pytest.raises(SettingsError, match="more than"):
         load_settings()
 
 

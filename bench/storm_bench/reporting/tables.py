@@ -15,8 +15,7 @@ from storm_bench.significance import Comparison, MeanInterval, compare, holm, in
 LEVEL = 0.05
 """Significance level for corrected p-values."""
 _MOST = 200_000  # methods × measures × (topics + 50), which is what tests and intervals take time for: a minute
-_AS_MANY = 1.02
-"""Largest ratio of the words that methods were asked for at which these count as equal."""
+_AS_MANY = 1.02  # largest ratio of the words that methods were asked for at which these count as equal
 
 
 @dataclass(frozen=True)
@@ -122,11 +121,12 @@ def tables(results: ExperimentResults) -> tuple[Table, ...]:
     lost = Counter(result.method for result in results.results if result.failure)
     failed = tuple(lost[method] for method in results.methods)
     shared = shared_topics(results)
+    written = any(results.written.values())
     for group, measures in grouped(results.measures):
         own = tuple(
             measure
             for measure in measures
-            if (measure.name in results.unjudged and any(results.written.values()))
+            if (measure.name in results.unjudged and written)
             or any(topic_means(results, name, measure.name) for name in results.methods)
         )
         if own:

@@ -95,9 +95,8 @@ class Gate:
             with self.limiter:  # no library bounds the time of headers, interim answers and trailers
                 done = run_within(patience.total, lambda: (attempt(),))
             if done is None:
-                raise SearchError(
-                    f"{self._service} did not finish its answer within {patience.total:g} s; try again later"
-                )
+                late = f"{self._service} did not finish its answer within {patience.total:g} s; try again later"
+                raise SearchError(late)
             return done[0]
 
         try:
