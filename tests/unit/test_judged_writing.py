@@ -226,6 +226,14 @@ def test_an_edit_is_not_judged_behind_a_sentence_that_another_edit_takes_away(ki
     assert [question.before for question in judge.asked] == ["" if kind else STORY[1]]
 
 
+@pytest.mark.parametrize("kind", ["cut", "reword", "join", "heading"])
+def test_an_edit_of_a_sentence_that_is_not_there_is_not_judged_and_ends_no_run(kind: Any) -> None:
+    judge = Scripted(lambda *_: "supported")
+    edits = [Edit(kind=kind, sentence=number, other=1, text="It is long.") for number in (-1, 0, 9, 10**18)]
+    assert edited(history(*(cites(text, DAM) for text in STORY)), judge, edits, edits) == list(STORY)
+    assert not judge.asked
+
+
 def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_names() -> None:
     sections = history(cites("Men built the dam, and char live there.", DAM, LAKE))
     edit = Edit(kind="reword", sentence=1, text="Two thousand men built it. Char live there.")

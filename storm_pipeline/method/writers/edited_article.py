@@ -89,7 +89,7 @@ class EditedArticle:
         The question has the sentence before it, unless one of ``edits`` removes or moves either.
         """
         new = self._written(edit) if edit.kind in NEW_TEXT and edit.sentence in self._sentences else []
-        if self._says(new) or not all(sentence.citations for sentence in new):
+        if not new or self._says(new) or not all(sentence.citations for sentence in new):
             return []
         pair = self._before(edit.sentence), edit.sentence
         is_left = not any(_takes_away(other, number) for other in edits for number in pair)

@@ -90,7 +90,7 @@ class NumberedArticle:
 
         ``how``: ``move`` behind the sentence ``other``, ``move_before`` it, or as a ``paragraph`` behind its paragraph.
         """
-        moved = [n for n in range(first, max(first, last) + 1) if n in self.sentences]
+        moved = sorted(n for n in self.sentences if first <= n <= max(first, last))
         target = self._paragraph(other)
         if not moved or target is None:
             return _GONE, []
