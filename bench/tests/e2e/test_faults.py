@@ -1,9 +1,6 @@
-"""The fault bench in short: runs killed, failed, hung, short of space, or side by side (docs/lab/faults.md)."""
+"""The fault bench in short: runs failed, hung, short of space, or side by side."""
 
 import dataclasses
-import math
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,90 +15,17 @@ from storm_benchmarks.faults.disks import (
     unreadable,
     wrong_failure,
 )
-from storm_benchmarks.faults.kills import (
-    SIGNALS,
-    Kill,
-    Whole,
-    age_of,
-    interrupted_at,
-    interrupted_during,
-    killed_at,
-    moments,
-    undisturbed,
-)
+from storm_benchmarks.faults.kills import Whole
 from storm_benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
-from storm_benchmarks.faults.lab import TOPIC, Lab, dangling, lab
+from storm_benchmarks.faults.lab import TOPIC, Lab, dangling
 from storm_benchmarks.faults.replies import Outcome, crowd, hung
-from storm_benchmarks.faults.server import Line
-from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import Failed, Retried
-
-KILLS = 3
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with lab(tmp_path_factory.mktemp("faults"), perspectives=1, turns=1, lm_timeout=1.0, search_timeout=0.5) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def patient(place: Lab) -> Lab:
-    """Where nothing times out, however busy the machine is: a call that is asked again there was lost by a kill."""
-    return dataclasses.replace(place, lm_timeout=60.0, search_timeout=60.0)
-
-
-@pytest.fixture(scope="module")
-def whole(patient: Lab) -> Whole:
-    return undisturbed(patient, "undisturbed")
 
 
 @pytest.fixture(scope="module")
 def failed(place: Lab) -> Outcome:
     """Replies of 10 MB arrive in time on a busy machine too."""
     return crowd(dataclasses.replace(place, lm_timeout=4.0), "failing", 3, seed=3)
-
-
-@pytest.mark.parametrize("number", range(KILLS))
-def test_a_killed_run_ends_as_if_nothing_had_happened(patient: Lab, whole: Whole, number: int) -> None:
-    run = killed_at(patient, f"killed-{number}", [moments(KILLS, whole)[number]], whole)
-    assert run.problems == ()
-    assert run.repeated <= run.in_flight
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("share", [0.1, 0.6])
-def test_an_interrupted_run_goes_on(patient: Lab, whole: Whole, number: signal.Signals, share: float) -> None:
-    run = f"signal-{number}-{share}"
-    assert interrupted_at(patient, run, number, share * whole.seconds, whole) == []
-
-
-def test_ctrl_c_in_each_phase_stops_in_order(patient: Lab, whole: Whole) -> None:
-    phases = sorted({line.kind for line in patient.bench.log("undisturbed")})
-    read = {"search", "question", "answer", "pages", "notes of pages", "outline", "points", "answers to points"}
-    assert read | {"section", "lead"} <= set(phases)
-
-    def problems(phase: str) -> list[str]:
-        return interrupted_during(patient, f"during-{phase.replace(' ', '-')}", phase, whole)
-
-    found = dict(zip(phases, parallel_map(problems, phases, workers=2), strict=True))
-    assert not any(found.values()), found
-
-
-@pytest.mark.parametrize(
-    ("received", "ended", "met", "age"),
-    [
-        (9.0, 9.5, False, 0.5),
-        (9.0, 9.9, True, 0.1),
-        (9.0, 11.0, True, 0.0),
-        (10.1, 10.15, True, 0.0),  # asked while the signal was on its way
-        (10.3, 10.4, False, math.inf),
-    ],
-)
-def test_what_a_kill_meets_is_in_flight(received: float, ended: float, met: bool, age: float) -> None:
-    line, kill = Line("run", "question", "key", 0, OK, received, ended, whole=True), Kill(10.0, 10.2)
-    assert kill.met(line) is met
-    assert age_of(line, [kill]) == pytest.approx(age)
 
 
 def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
