@@ -311,6 +311,27 @@ def test_a_caller_has_a_quarter_of_the_servers_threads(tmp_path: Path) -> None:
     asyncio.run(ask())
 
 
+def test_strangers_that_do_not_read_take_no_turn_of_others(tmp_path: Path) -> None:
+    gate = Gate(Turns(answer), TOKEN, Tokens(tmp_path), open_pages=("/login",))
+
+    async def ask() -> int:
+        sending, never = asyncio.Semaphore(0), asyncio.Event()
+
+        async def stuck(_: Any) -> None:
+            sending.release()
+            await never.wait()
+
+        scope = {"type": "http", "method": "GET", "path": "/login", "headers": [(b"host", b"localhost")]}
+        held = [asyncio.create_task(gate(scope, asyncio.Future, stuck)) for _ in range(16)]
+        for _ in held:
+            await asyncio.wait_for(sending.acquire(), 5)
+        transport = httpx.ASGITransport(app=gate)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return (await client.get("/login")).status_code
+
+    assert asyncio.run(ask()) == 200
+
+
 @given(
     st.lists(st.tuples(st.sampled_from(["", "anna", "bert", "carl"]), st.booleans()), max_size=40), st.integers(1, 9)
 )

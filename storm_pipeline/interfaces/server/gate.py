@@ -76,8 +76,7 @@ class Gate:
         problem: Callable[[Any, int, str], Any] | None = None,
     ) -> None:
         self._app = app
-        self._token = token.encode()
-        self._tokens = tokens
+        self._token, self._tokens = token.encode(), tokens
         self._reach = reach or Reach()
         self._open_path, self._open_pages = open_path, open_pages
         self._of_session, self._problem = of_session, problem
@@ -155,21 +154,16 @@ class Gate:
         except (EncodingError, SlowBodyError, TooLargeError) as error:
             await self._refuse(scope, send, _STATUSES[type(error)], str(error))
             return
-        before = CALLER.set(caller) if caller else None
-        of_files = read_for.set(caller.name if caller else "")
         gone = threading.Event()
-        of_work = is_unwanted.set(gone.is_set)
-        watcher = asyncio.ensure_future(_set_when_gone(gone, receive)) if path in _MOST_BYTES_OF else None
-        try:
+        with ExitStack() as held:
+            if caller:
+                held.callback(CALLER.reset, CALLER.set(caller))
+            held.callback(read_for.reset, read_for.set(caller.name if caller else ""))
+            held.callback(is_unwanted.reset, is_unwanted.set(gone.is_set))
+            if path in _MOST_BYTES_OF:
+                held.callback(asyncio.ensure_future(_set_when_gone(gone, receive)).cancel)
+            held.callback(gone.set)
             await self._app(scope, body, send)
-        finally:
-            gone.set()
-            if watcher:
-                watcher.cancel()
-            is_unwanted.reset(of_work)
-            read_for.reset(of_files)
-            if before:
-                CALLER.reset(before)
 
     def _caller(self, authorization: str) -> Caller | None:
         """Return the caller of an authorization header; None if invalid."""
@@ -196,7 +190,8 @@ leave_turn: ContextVar[Callable[[], None]] = ContextVar("storm_leave_turn", defa
 class Turns:
     """ASGI middleware that lets a caller use a quarter of the server's threads; further requests wait for their turn.
 
-    Strangers count as one caller. Streams and uploads hold no thread for long, and need no turn.
+    Strangers count as one caller, and have a turn until their answer is sent, which they may be slow to read. Streams
+    and uploads hold no thread for long, and need no turn.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -214,7 +209,13 @@ class Turns:
         with ExitStack() as held:
             held.callback(turn.release)
             leave_turn.set(held.close)
-            await self._app(scope, receive, send)
+
+            async def answer(message: Message) -> None:
+                if caller == STRANGER:
+                    held.close()
+                await send(message)
+
+            await self._app(scope, receive, answer)
 
 
 def _is_stream(scope: Scope) -> bool:
