@@ -168,7 +168,7 @@ def is_title(text: str) -> bool:
 
 def is_wikipedia(url: str) -> bool:
     """Return whether an address is on a Wikipedia of any language."""
-    host = urlsplit(url).hostname or ""
+    host = host_of(url)
     return host == "wikipedia.org" or host.endswith(".wikipedia.org")
 
 

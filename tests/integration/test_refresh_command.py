@@ -98,9 +98,9 @@ def test_what_is_no_run_is_told(folder: Path) -> None:
     assert not (folder / "new").exists()
 
 
-def rests_on(path: Path, folder: Path) -> None:
-    """Write a run's article whose only source is a path."""
-    snippet = Snippet(path.as_uri(), "dam", DAM, engine="corpus")
+def rests_on(url: str, folder: Path) -> None:
+    """Write a run's article whose only source is at an address."""
+    snippet = Snippet(url, "dam", DAM, engine="corpus")
     dam = Source(snippet.source_id, snippet.url, "dam", (snippet,))
     written = with_spans(article(section("Dam", sentence(SENTENCES[0], dam)), sources=(dam,)))
     (folder / "run" / "article.json").write_text(written.to_json())
@@ -109,9 +109,10 @@ def rests_on(path: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "files", "why"),
     [
-        ("dam.txt", "elsewhere", "folder that you name: --pages PATH"),
-        ("elsewhere/link.txt", "elsewhere", "folder that you name: --pages PATH"),
-        ("elsewhere", ".", "the file is gone or unreadable"),
+        ("{}/dam.txt", "elsewhere", "folder that you name: --pages PATH"),
+        ("{}/elsewhere/link.txt", "elsewhere", "folder that you name: --pages PATH"),
+        ("{}/elsewhere", ".", "the file is gone or unreadable"),
+        ("file://[", ".", "the file is gone or unreadable"),
     ],
 )
 def test_files_are_read_only_in_folders_that_the_user_names(folder: Path, source: str, files: str, why: str) -> None:
@@ -119,7 +120,7 @@ def test_files_are_read_only_in_folders_that_the_user_names(folder: Path, source
     (folder / "dam.txt").write_text(LATER)
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere" / "link.txt").symlink_to(folder / "dam.txt")
-    rests_on(folder / source, folder)
+    rests_on(source.format(folder.as_uri()), folder)
     code, output = refresh(files=files)
     assert code == 0
     assert why in output

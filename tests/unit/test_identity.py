@@ -8,7 +8,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.sources.reliable.catalogue import pattern_of
-from storm_pipeline.text.identity import canonical_url, host_of, is_preprint, normalised_text, snippet_id, source_id
+from storm_pipeline.text.identity import (
+    canonical_url,
+    host_of,
+    is_preprint,
+    is_wikipedia,
+    normalised_text,
+    snippet_id,
+    source_id,
+)
 
 HOSTS = st.from_regex(r"[a-z]{3,8}(\.[a-z]{3,8})?\.(com|org|net)", fullmatch=True).filter(
     lambda host: not host.startswith(("www.", "mobile.", "amp."))
@@ -44,10 +52,13 @@ def build(host: str, path: str, query: dict[str, str], scheme: str = "https") ->
 @example("http://a.b:99999/")
 @example("HTTP:// :")
 @example("http://a.b c/d")
+@example("http://[")
+@example("https://℀.org/")
 def test_any_string_has_a_stable_canonical_form(url: str) -> None:
     once = canonical_url(url)
     assert canonical_url(once) == once
     assert re.fullmatch("s[0-9a-f]{12}", source_id(url))
+    assert is_wikipedia(url) in (True, False)
     assert source_id(url) == source_id(once)
 
 

@@ -288,10 +288,11 @@ def test_doctor_reads_the_documents(folder: Path, tmp_path: Path, spec: str) -> 
 
 def test_documents_lists_works_and_problems(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    (folder / "odd.jsonl").write_text('{"url": "file://[", "title": "Odd", "text": "No address."}')
     shown = run_storm("documents", folder)
     output = " ".join(unicodedata.normalize("NFC", shown.output).split())
     assert shown.exit_code == 0
-    for said in ("3 readable, 1 scan, 1 broken", "Grain and Hunger in Bergen", "broken.pdf cannot be read as PDF"):
+    for said in ("4 readable, 1 scan, 1 broken", "Grain and Hunger in Bergen", "broken.pdf cannot be read as PDF"):
         assert said in output
     assert run_storm("documents", tmp_path / "absent").exit_code != 0
 

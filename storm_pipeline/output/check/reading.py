@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
@@ -170,7 +170,7 @@ def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[s
     def read(url: str) -> Page:
         if not url.startswith("file:"):
             return fetch(url)
-        file = Path(unquote(urlsplit(url).path))
+        file = Path(unquote(url.removeprefix("file:").removeprefix("//")))
         if folder is None or not stays_below(file, folder):
             raise PageError("files are read only in the folder that you name: --pages PATH")
         documents = [item for item in (read_documents(file) if file.is_file() else ()) if isinstance(item, Document)]

@@ -13,7 +13,6 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.sources.documents.bibliography import BIBLIOGRAPHIES, Bibliography, Entry, read_bibliography
@@ -407,7 +406,7 @@ def take_inventory(path: Path, cache: Path) -> Inventory:
     items = list(read_documents(path.expanduser(), kept=KeptDocuments(cache)))
     documents = tuple(item for item in items if isinstance(item, Document))
     refused = [item for item in items if isinstance(item, Unreadable)]
-    read = {unquote(urlsplit(document.url).path) for document in documents}
-    lost = {i.file for i in refused if i.file and not i.is_scan and str(Path(i.file).resolve()) not in read}
+    read = {document.url for document in documents}
+    lost = {i.file for i in refused if i.file and not i.is_scan and Path(i.file).resolve().as_uri() not in read}
     scans = tuple(Path(item.file) for item in refused if item.is_scan)
     return Inventory(documents, scans, len(lost), tuple(item.reason for item in refused))
