@@ -66,13 +66,22 @@ print(done.number, done.folder)
     assert not (tmp_path / "home" / ".ray").exists(), "others of this machine could read Ray's token there"
 
 
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    """Two processes, which import the package once."""
+    with open_executor("local", at_once=2, processes=2) as made:
+        yield made
+
+
 @pytest.fixture(params=["threads", "processes", "ray"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
-    """An executor of its own with two places; Ray is shared by all."""
+    """An executor with two places; the processes and Ray are shared by all tests."""
+    if request.param == "processes":
+        yield request.getfixturevalue("processes")
+        return
     if request.param == "ray":
         request.getfixturevalue("session")
-    name, processes = {"processes": ("local", 2)}.get(request.param, (request.param.replace("threads", "local"), 1))
-    with open_executor(name, at_once=2, processes=processes) as made:
+    with open_executor(request.param.replace("threads", "local"), at_once=2) as made:
         yield made
 
 
