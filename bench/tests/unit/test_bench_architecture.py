@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import storm_pipeline
-from conftest import ROOT
 from storm_pipeline import api
 
-PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "bench" / "storm_bench"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [
     {"caching", "errors", "folders", "sections", "signatures", "types"},
