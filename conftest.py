@@ -37,6 +37,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Let the garbage collector look through what is imported neither now nor later: it took a quarter of this time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 class NetworkBlockedError(RuntimeError):
     """A test tried to reach another machine."""
 

@@ -28,19 +28,23 @@ FLOORS = (
 """Rooms and modules at the root, from the ground up: each imports from floors below its own."""
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names.split()}
 ROOMS = ("text", "run", "models", "sources", "evidence", "method", "output", "optimize", "interfaces")
-GRAPH = module_imports(ROOT)
 
 
-def test_imports_run_one_way() -> None:
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    return module_imports(ROOT)
+
+
+def test_imports_run_one_way(graph: dict[str, set[str]]) -> None:
     """Those within functions count, too, and those by a name in a string."""
-    arrows = [(module, used) for module, uses in GRAPH.items() for used in uses if room(module)]
+    arrows = [(module, used) for module, uses in graph.items() for used in uses if room(module)]
     between = [(module, used) for module, used in arrows if room(module) != room(used)]
     upward = {f"{module} → {used}" for module, used in between if FLOOR[room(module)] <= FLOOR[room(used)]}
     assert upward == set()
 
 
-def test_modules_import_each_other_in_no_circle() -> None:
-    assert circles(GRAPH) == []
+def test_modules_import_each_other_in_no_circle(graph: dict[str, set[str]]) -> None:
+    assert circles(graph) == []
 
 
 def test_seams_are_few() -> None:
@@ -49,17 +53,17 @@ def test_seams_are_few() -> None:
     assert set(asked) == {"formats", "progress"}
 
 
-def test_every_room_and_module_at_the_root_has_a_floor() -> None:
-    assert set(room_imports(GRAPH)) == set(FLOOR)
+def test_every_room_and_module_at_the_root_has_a_floor(graph: dict[str, set[str]]) -> None:
+    assert set(room_imports(graph)) == set(FLOOR)
     assert {path.parent.name for path in (ROOT / "storm_pipeline").glob("*/__init__.py")} == {*ROOMS, "signatures"}
 
 
 @pytest.mark.parametrize("name", ROOMS)
-def test_a_room_says_what_it_may_import(name: str) -> None:
+def test_a_room_says_what_it_may_import(name: str, graph: dict[str, set[str]]) -> None:
     doc = import_module(f"storm_pipeline.{name}").__doc__ or ""
     said = re.search(r"May import ([\w\s,]+)\.$", doc.strip())
     assert said, f"storm_pipeline/{name}/__init__.py ends with: May import errors, text …"
-    assert re.split(r",\s+", said[1]) == sorted(room_imports(GRAPH)[name])
+    assert re.split(r",\s+", said[1]) == sorted(room_imports(graph)[name])
 
 
 def imports(path: Path) -> set[str]:
