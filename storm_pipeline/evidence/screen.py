@@ -7,7 +7,8 @@ A fault that it cannot mend becomes a problem, worded so that the writer can act
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
 from storm_pipeline.sources.search.edge import LONGEST_TEXT
 from storm_pipeline.text.languages import count_words, detect, has_spaces, scripts_of, stem_set, windows
-from storm_pipeline.text.quantities import missing
+from storm_pipeline.text.quantities import Stated
 from storm_pipeline.text.words import folded_words, foreign_script_share, longest_common_run
 from storm_pipeline.types import Citation, Sentence
 
@@ -90,6 +91,10 @@ class Screen:
         self._stems = [stem_set(text, language) | around for text in self._texts]
         self._windows = [windows(passage.text[:LONGEST_TEXT], limits.window, limits.step) for passage in shown]
         self._languages = [source_language(passage.text) for passage in shown]
+        self._stated = Stated(zip((*self._texts, known), (*self._languages, language), strict=True))  # the known last
+        pairs = sorted((stem, i) for i, stems in enumerate(self._stems) for stem in stems)
+        self._holders = {stem: np.array([i for _, i in held]) for stem, held in groupby(pairs, lambda pair: pair[0])}
+        self._starts = np.cumsum([0, *map(len, self._windows)])[:-1]  # of each passage's windows among all
         self._vectors: dict[str, Vector] = {}
 
     def as_written(self, claim: Claim) -> Sentence:
@@ -105,7 +110,8 @@ class Screen:
         doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
         self._vectors_of([text for claim in doubtful for text in (claim.text, *self._windows_of(claim.cited))])
         kept = [claim.cited if will_be_read or self._is_similar(claim) else () for claim in claims]
-        lacking = [self._missing(claim.text, positions) for claim, positions in zip(claims, kept, strict=True)]
+        among = ({*cited, len(self.shown)} for cited in kept)
+        lacking = [self._stated.missing(c.text, self._language, those) for c, those in zip(claims, among, strict=True)]
         doubted = [claim.text for claim, cited, some in zip(claims, kept, lacking, strict=True) if some or not cited]
         self._vectors_of([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
         return list(map(self._decide, claims, kept, lacking))
@@ -117,12 +123,10 @@ class Screen:
         """
         every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
-        beside = (j for i in claim.cited for j in (i - 1, i + 1) if j in every and self._touch(min(i, j), max(i, j)))
+        pairs = ((i, j) for i in claim.cited for j in (i - 1, i + 1) if j in every)
+        beside = (j for i, j in pairs if self.shown[max(i, j)].continues(self.shown[min(i, j)]))
         similar = [i for i in self._similar(claim, self._limits.keep) if i not in claim.cited][:_SUGGESTED]
         return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *similar)))
-
-    def _touch(self, i: int, j: int) -> bool:
-        return self.shown[j].continues(self.shown[i])
 
     def by_quotation(self, claim: Claim, quotation: str) -> ScreenVerdict | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
@@ -150,13 +154,18 @@ class Screen:
             return ScreenVerdict(Sentence(text), problem="no source was found for it")
         added: tuple[int, ...] = ()
         if lacking or not kept:
-            similar = self._similar(claim, self._limits.recite)
-            added = next(((i,) for i in similar if not self._missing(text, (*kept, i))), ())
+            usable = self._stated.completing(text, self._language, {*kept, len(self.shown)})
+            similar = self._similar(claim, self._limits.recite) if usable else []
+            added = next(((i,) for i in similar if i in usable), ())
         if not kept and not added:
-            return ScreenVerdict(Sentence(text), problem=_support_problem(claim.cited))
+            do = "does" if len(claim.cited) == 1 else "do"
+            finding = f"{numbers_shown(claim.cited)} {do} not say this" if claim.cited else "it cites no passage"
+            return ScreenVerdict(Sentence(text), problem=f"{finding}, nor does any other passage shown")
         sentence = Sentence(text, self._citations(text, (*kept, *added)))
         if lacking and not added:
-            return ScreenVerdict(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
+            spelt = ", ".join(f"“{quantity}”" for quantity in lacking)
+            problem = f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
+            return ScreenVerdict(sentence, problem=problem, unfound=tuple(lacking))
         too = " too" if kept else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
         change = f"{numbers_shown(added)} cited{too}" if added else ""
         if (source := self.copied_from(text)) is not None:
@@ -164,15 +173,13 @@ class Screen:
             return ScreenVerdict(sentence, change, problem, is_only_copied=True)
         return ScreenVerdict(sentence, change)
 
-    def _number_problem(self, claim: Claim, lacking: Sequence[str]) -> str:
-        spelt = ", ".join(f"“{quantity}”" for quantity in lacking)
-        return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
-
     def _is_similar(self, claim: Claim) -> bool:
         """Return whether a sentence is similar to its cited passages, or cites a passage in another language."""
-        return self._shares_enough(claim) or (
-            bool(claim.cited) and self._similarity(claim.text, claim.cited) >= self._limits.keep
-        )
+        if (is_enough := self._shares_enough(claim)) or not claim.cited:
+            return is_enough
+        vectors = self._vectors_of([claim.text, *self._windows_of(claim.cited)])
+        cosine = max(0.0, float((vectors[1:] @ vectors[0]).max()))
+        return (self._share(claim.text, claim.cited) + cosine) / 2 >= self._limits.keep
 
     def _shares_enough(self, claim: Claim) -> bool:
         """Return whether a sentence's citations are kept without the cosine: by shared words, or another language."""
@@ -185,16 +192,20 @@ class Screen:
         had = frozenset[str]().union(*(self._stems[i] for i in positions))
         return recall(stem_set(text, self._language), had)
 
-    def _similarity(self, text: str, positions: Sequence[int]) -> float:
-        """Return the mean of the share and the cosine of the most similar window, in [0, 1]."""
-        vectors = self._vectors_of([text, *self._windows_of(positions)])
-        cosine = max(0.0, float((vectors[1:] @ vectors[0]).max()))
-        return (self._share(text, positions) + cosine) / 2
-
     def _similar(self, claim: Claim, least: float) -> list[int]:
         """Return the passages whose similarity to a sentence is at least ``least``, most similar first."""
-        every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
-        return [i for like, i in sorted(every, key=lambda pair: (-pair[0], pair[1])) if like >= least]
+        if not self.shown:
+            return []
+        needed, vector = stem_set(claim.text, self._language), self._vectors_of([claim.text])[0]
+        had = [self._holders[stem] for stem in needed & self._holders.keys()]
+        shares = np.bincount(np.concatenate([*had, self._starts[:0]]), minlength=len(self.shown)) / max(1, len(needed))
+        similar = (shares + np.maximum.reduceat(self._every_window @ vector, self._starts).clip(min=0)) / 2
+        order = np.argsort(-similar, kind="stable")
+        return [int(i) for i in order[similar[order] >= least]]
+
+    @cached_property
+    def _every_window(self) -> Vectors:
+        return self._vectors_of(self._windows_of(range(len(self.shown))))
 
     def _windows_of(self, positions: Iterable[int]) -> list[str]:
         return [part for i in positions for part in self._windows[i]]
@@ -206,20 +217,11 @@ class Screen:
             self._vectors.update(zip(new, self._embed(new), strict=True))
         return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
-    def _missing(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
-        """Return the quantities of a sentence that neither these passages nor the known text state."""
-        return missing(
-            text,
-            [self._known, *(self._texts[i] for i in positions)],
-            language=self._language,
-            source_languages=[self._language, *(self._languages[i] for i in positions)],
-        )
-
     def copied_from(self, text: str) -> int | None:
         """Return the first passage that shares too many words in a row with a sentence, quotations not counted."""
-        plain, longest = _QUOTED.sub(" ", text), self._limits.run or count_words(text)
+        plain, longest = _QUOTED.sub(" ", text), self._limits.run
         least = longest + 1 if has_spaces(self._language) else 1  # there a word may count as less than one, or as more
-        for i, passage in enumerate(self.shown):
+        for i, passage in enumerate(self.shown if longest else ()):
             run = (word for word in longest_common_run(plain, passage.text, least) if not word[0].isdigit())
             if count_words(" ".join(word for word in run if not word[0].isupper())) > longest:
                 return i
@@ -239,9 +241,3 @@ class Screen:
                     cited[at] = None
             chosen += [snippets[at] for at in cited]
         return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
-
-
-def _support_problem(cited: Sequence[int]) -> str:
-    do = "does" if len(cited) == 1 else "do"
-    finding = f"{numbers_shown(cited)} {do} not say this" if cited else "it cites no passage"
-    return f"{finding}, nor does any other passage shown"

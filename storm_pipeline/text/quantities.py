@@ -5,9 +5,9 @@ import re
 from bisect import bisect_left
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Set
 from decimal import Decimal
-from itertools import accumulate, chain, repeat
+from itertools import chain, repeat
 from math import prod
 from typing import Any, NamedTuple
 
@@ -44,11 +44,9 @@ def missing(
         sources: texts that may support it.
         language: ISO 639-1 code, by which "1.234" is read; ``source_languages`` in the same order as the sources.
     """
-    claimed = _claims(sentence, language)
-    texts = [_find(*p) for p in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
-    stated = _Quantities(texts)
-    lacking = (mention for mention in claimed if not stated.supports(mention[2]))
-    return tuple(dict.fromkeys(sentence[start:end] for start, end, _ in lacking))
+    texts = zip(sources, chain(source_languages, repeat(language)), strict=False)
+    stated = Stated(texts if _claims(sentence, language) else ())
+    return stated.missing(sentence, language, stated.positions)
 
 
 @functools.cache
@@ -81,34 +79,42 @@ def _find(text: str, language: str) -> frozenset[_Quantity]:
     return frozenset(quantity for _, _, quantity in _mentions(text, language))
 
 
-class _Quantities:
-    """The quantities that texts state, as tables for fast look-up."""
+class Stated:
+    """The quantities that texts, each with its ISO 639-1 code, state, and the positions of the texts."""
 
-    def __init__(self, texts: Sequence[frozenset[_Quantity]]) -> None:
-        self._all = frozenset[_Quantity]().union(*texts)
-        plain = sorted((q.low, q.low + q.years) for q in self._all if not q.month)
-        self._lows = [low for low, _ in plain]
-        self._ends = list(accumulate((end for _, end in reversed(plain)), min))[::-1]  # the first end from a low on
-        dated = [q for q in self._all if q.month]
-        self._dates = {(low, q.month, day) for q in dated for low in (q.low, None) for day in (q.day, 0)}
-        self._numbered, self._yearless = defaultdict[Any, set[int]](set), defaultdict[Any, set[int]](set)
-        for place, q in ((place, q) for place, stated in enumerate(texts) for q in stated):
-            if not q.month:
-                self._numbered[q].add(place)
-            elif not q.low:
-                self._yearless[q.month, q.day].add(place)
-                self._yearless[q.month, 0].add(place)
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        found = [_find(*text) for text in texts]
+        self.positions = frozenset(range(len(found)))
+        self._holders = defaultdict[Any, set[int]](set)
+        for position, q in ((position, q) for position, stated in enumerate(found) for q in stated):
+            dated = ((low, q.month, day) for low in (q.low, None) for day in (q.day, 0))  # low 0: without a year
+            for key in dated if q.month else (q,):
+                self._holders[key].add(position)
+        self._plain = sorted({q for stated in found for q in stated if not q.month})
+        self._stating = functools.cache(self._positions_of)
 
-    def supports(self, claimed: _Quantity) -> bool:
-        """Return whether a text states the value, a year of the period, or the date, possibly with a separate year."""
+    def missing(self, sentence: str, language: str, among: Set[int]) -> tuple[str, ...]:
+        """Return the quantities of a sentence that no text at the positions ``among`` states, as :func:`missing`."""
+        return tuple(dict.fromkeys(sentence[start:end] for start, end, _ in self._lacking(sentence, language, among)))
+
+    def completing(self, sentence: str, language: str, among: Set[int]) -> frozenset[int]:
+        """Return the positions of the texts that state all that is missing in those at the positions ``among``."""
+        return self.positions.intersection(*(self._stating(q) for *_, q in self._lacking(sentence, language, among)))
+
+    def _lacking(self, sentence: str, language: str, among: Set[int]) -> list[_Mention]:
+        return [mention for mention in _claims(sentence, language) if self._stating(mention[2]).isdisjoint(among)]
+
+    def _positions_of(self, claimed: _Quantity) -> set[int]:
+        """Return which texts state the value, a year of the period, or the date, possibly with a separate year."""
         low, years, month, day = claimed
-        if not month:
-            at = bisect_left(self._lows, low)
-            return claimed in self._all or (years > 1 and at < len(self._lows) and self._ends[at] <= low + years)
-        if (low or None, month, day) in self._dates:
-            return True
-        places = self._numbered.get(_Quantity(low), set())
-        return not places.isdisjoint(self._yearless.get((month, day), ()))
+        if month:
+            apart = self._holders.get(_Quantity(low), set()) & self._holders.get((0, month, day), set())
+            return apart.union(self._holders.get((low or None, month, day), ()))
+        if years == 1:
+            return self._holders.get(claimed, set())
+        first, end = (bisect_left(self._plain, _Quantity(year)) for year in (low, low + years))
+        within = (q for q in self._plain[first:end] if q.low + q.years <= low + years)
+        return set[int]().union(*(self._holders[q] for q in within))
 
 
 def _mentions(text: str, language: str) -> Iterator[_Mention]:

@@ -2,9 +2,8 @@
 
 import dataclasses
 import os
-import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import happenings
+from work import calls_of
 
 from storm_pipeline import CallFinished
 from storm_pipeline.errors import RunError
@@ -118,12 +118,7 @@ def test_marks_are_read_in_one_pass(tmp_path: Path, key: str, mark: str) -> None
                 journal.reject("reply", key.format(number), {"role": number if number % 2 else "none"})
             else:
                 journal.forget("reply", **({"role": str(number)} if mark == "forget some" else {}))
-    calls = Counter[str]()
-    sys.setprofile(lambda _frame, event, _argument: calls.update([event]))
-    try:
-        Journal(tmp_path / "journal.jsonl", read_only=True)
-    finally:
-        sys.setprofile(None)
+    calls = calls_of(lambda: Journal(tmp_path / "journal.jsonl", read_only=True))
     assert calls["call"] < 300 * 200
     assert calls["c_call"] < 300 * 200
 

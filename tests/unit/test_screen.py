@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
+from work import calls_of
 
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage, passages
@@ -221,6 +222,18 @@ def test_what_is_cited_was_shown_and_nothing_fails(
         assert set(screen.passages_for_revision(claim, verdict)) <= set(range(len(shown))) | set(claim.cited)
         turned = screen.by_quotation(claim, quotation)
         assert turned is None or set(turned.sentence.citations) <= held
+
+
+@pytest.mark.parametrize("sentence", ["The tower beside bridge {} is {} m high.", "Penguins waltz in {}, penguin {}."])
+def test_work_grows_with_the_sentences_that_no_passage_supports(sentence: str) -> None:
+    def work(size: int) -> int:
+        shown = [Passage(f"The tower beside bridge {i} was painted in {i + 2000}.", (DAM,)) for i in range(size)]
+        screen = Screen(shown, known="", embed=EMBED, limits=Limits(run=0))
+        claims = [Claim(sentence.format(chr(1072 + i), i + 70_000), (i,)) for i in range(size)]
+        screen.judge(claims[:1])
+        return calls_of(lambda: screen.judge(claims)).total()
+
+    assert work(32) < 8 * work(8)
 
 
 @given(st.sampled_from(ALL), st.sets(st.integers(0, 3), max_size=3))
