@@ -2,11 +2,13 @@
 
 import random
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -132,15 +134,18 @@ def job_for(
 
 def _without_copies(articles: Sequence[Article]) -> tuple[list[Article], tuple[str, ...]]:
     """Return the articles that are not copies of another one, and the titles of the copies."""
-    kept: list[tuple[Article, frozenset[str]]] = []
-    copies: list[str] = []
+    kept, copies = list[Article](), list[str]()
+    holders = defaultdict[str, list[tuple[int, int]]](list)  # sentence → the kept articles and their numbers of them
     for article in articles:
         text = frozenset(sentence.text.casefold() for section in article.sections for sentence in section.sentences())
-        if any(len(text & earlier) > _COPY * min(len(text), len(earlier)) for _, earlier in kept):
+        shared = Counter(chain.from_iterable(holders.get(sentence, ()) for sentence in text))
+        if any(number > _COPY * min(len(text), size) for (_, size), number in shared.items()):
             copies.append(article.title)
-        else:
-            kept.append((article, text))
-    return [article for article, _ in kept], tuple(copies)
+            continue
+        for sentence in text:
+            holders[sentence].append((len(kept), len(text)))
+        kept.append(article)
+    return kept, tuple(copies)
 
 
 def compile_program(

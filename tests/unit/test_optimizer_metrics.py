@@ -9,6 +9,7 @@ from articles import section as cited_section
 from articles import sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
+from work import calls_of
 
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
@@ -127,6 +128,11 @@ def test_topics_are_drawn_by_seed_and_at_most_as_many_as_wanted() -> None:
         return {topic for part in (split.train, split.validation, split.held_back) for topic, _ in part}
 
     assert len(drawn(0)) == 5 and drawn(0) == drawn(0) != drawn(1)
+
+
+def test_copies_are_not_looked_for_in_every_article() -> None:
+    none = [Article(f"Empty {number}", (), ()) for number in range(400)]
+    assert calls_of(lambda: job_for("draft", [*ARTICLES, *none], SETTINGS))["call"] < 30_000
 
 
 def test_copies_are_on_one_side_of_the_split_and_articles_of_a_title_are_one_topic() -> None:
