@@ -127,7 +127,7 @@ def require_policy(name: str) -> Policy:
 def _list_entry(text: str, name: str) -> SitePattern:
     if (place := pattern_of(text)) is None:
         raise SettingsError(
-            f"{text!r} in the {name} list is not a valid place; write a domain or a domain with a path, "
+            f"{text[:100]!r} in the {name} list is not a valid place; write a domain or a domain with a path, "
             "such as example.org or example.org/blog"
         )
     return place
@@ -167,11 +167,7 @@ class SourceFilter:
         truth = self.kept_out and self.kept_out.with_seen(seen)
         reasons = {source: self._reason(page, groups[source][0].engine, truth) for source, page in pages.items()}
         kept = [source for source, reason in reasons.items() if reason is None][:k]
-        left_out = (
-            Exclusion(page.url, page.title, reason, query)
-            for source, page in pages.items()
-            if (reason := reasons[source]) is not None
-        )
+        left_out = (Exclusion(p.url, p.title, why, query) for source, p in pages.items() if (why := reasons[source]))
         return replace(
             result,
             snippets=tuple(snippet for snippet in result.snippets if snippet.source_id in kept),

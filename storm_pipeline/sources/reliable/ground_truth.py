@@ -104,7 +104,8 @@ class GroundTruth:
         self._pages = {_identity(url): url for url in urls}
         articles = [page for page in self._pages if isinstance(page, tuple)]
         meant = [*((title, language) for language, title in articles), *((title, None) for title in titles)]
-        self._names = {(name, language) for title, language in meant if (name := folded_title(title))}
+        folded = ((name, language) for title, language in meant if (name := folded_title(title)))
+        self._names = {(name, one) for name, language in folded for one in (language, "")}  # "": in any language
         self._share = share
         self._ngrams = frozenset(ngram for text in texts for ngram in _ngrams(text))
 
@@ -127,8 +128,7 @@ class GroundTruth:
         return self._by_url(url) or self._by_title(url, title)
 
     def _by_url(self, url: str) -> str | None:
-        page = _identity(url)
-        if (target := self._pages.get(page)) is None:
+        if (target := self._pages.get(_identity(url))) is None:
             return None
         if canonical_url(target) == canonical_url(url):
             return "this page is kept out"
@@ -146,10 +146,9 @@ class GroundTruth:
             names |= names_in_url(url)
         elif not _is_wikipedia(where):
             return None
-        for name, meant in self._names:
-            if name in names and (meant is None or language in {None, meant}):
-                return "by its title it is the kept-out article, or a copy of it"
-        return None
+        if self._names.isdisjoint((name, one) for name in names for one in (None, language or "")):
+            return None
+        return "by its title it is the kept-out article, or a copy of it"
 
     def _by_text(self, text: str) -> str | None:
         ngrams = _ngrams(text)
