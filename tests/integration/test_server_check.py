@@ -131,8 +131,9 @@ def test_neither_files_nor_private_addresses_are_read(service: RunService, tmp_p
         ({"sources": [{**PAGE, "path": "/etc/passwd"}]}, 422),
         ({"title": "x" * 17_000_000}, 413),
         ({"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}, 400),
+        ({"markdown": "| Year | Length |\n|---|---|\n" + "| 1926 | 40 m[^1] |\n" * 20_000}, 413),
     ],
-    ids=["unknown", "path", "large", "sentences"],
+    ids=["unknown", "path", "large", "sentences", "table"],
 )
 def test_what_is_too_much_or_unknown_is_refused_before_sources_are_read(
     service: RunService, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], status: int
@@ -262,6 +263,7 @@ def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunServi
     values = '{"markdown":["\\"",' + "[]," * 200_000 + '"\\""]}'
     statuses = [asyncio.run(asked(values.encode(name))) for name in ("utf-8", "utf-16", "utf-16-le", "utf-32-be")]
     assert statuses == [413, 400, 400, 400]
+    assert asyncio.run(asked(json.dumps(dict.fromkeys(map(str, range(20_000)), 1)).encode())) == 413
     text = rb"\\\" , [ { " * 60_000  # is one value
     assert asyncio.run(asked(b'{"unknown": "' + text + b'"}')) == 422
 

@@ -137,6 +137,8 @@ class ArticleCheck:
         """
         if max(map(len, (markdown, *(source.text for source in sources)))) > MOST_CHARACTERS:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
+        if markdown.count("|") + markdown.count("\n") > 20 * MOST_SENTENCES:  # another process reads it, not its answer
+            raise TooLargeError(f"the article may have {20 * MOST_SENTENCES:,} lines and cells of tables")
         with self._places.hold(caller_name()):
             return self._check(markdown, title, sources, fetch=fetch)
 
