@@ -90,7 +90,7 @@ class _BoundedStream(httpx.SyncByteStream):
         read = values = 0
         for chunk in self.stream:
             read += len(chunk)
-            values += chunk.count(b"[") + chunk.count(b"{")
+            values += sum(map(chunk.count, (b"[", b"{", b",")))
             self.bounds.answer.add(chunk)
             if read > LARGEST_REPLY or values > MOST_VALUES:
                 most = f"{MOST_VALUES:,} values" if read <= LARGEST_REPLY else f"{LARGEST_REPLY >> 20} MiB"
@@ -131,10 +131,6 @@ class _KeptTransport(BoundedTransport):
 
     def close(self) -> None:
         """Do nothing."""
-
-    def end(self) -> None:
-        """Close the connections."""
-        super().close()
 
 
 class _KeptClient(httpx.Client):
@@ -189,7 +185,7 @@ def give_litellm_transport() -> None:
     if litellm.client_session is None and getattr(litellm, "sync_transport", None) is None:
         litellm.sync_transport = _KeptTransport()
         litellm.client_session = _KeptClient(transport=litellm.sync_transport)
-        atexit.register(litellm.sync_transport.end)
+        atexit.register(BoundedTransport.close, litellm.sync_transport)
 
 
 @dataclass(frozen=True)
