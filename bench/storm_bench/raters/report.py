@@ -138,4 +138,4 @@ def _table(kind: type, rows: Iterable[Mean | Rating]) -> str:
 
 def _as_cell(value: object) -> object:
     """Return a value as a cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    return f"'{value}" if isinstance(value, str) and value[:1] in {*"=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"} else value

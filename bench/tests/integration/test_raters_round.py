@@ -283,12 +283,15 @@ def test_a_closed_round_says_so_and_keeps_what_it_has(begun: tuple[Path, dict[st
     assert give(program, storm__interest="4").status_code == 200
 
 
-def test_a_comment_is_not_a_formula_for_a_spreadsheet(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", ["=", "\t=", "\r=", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_comment_is_not_a_formula_for_a_spreadsheet(
+    begun: tuple[Path, dict[str, str]], tmp_path: Path, first: str
+) -> None:
     folder, tokens = begun
-    give(client(folder, tokens["anna"]), comment='=HYPERLINK("http://evil.example")')
+    give(client(folder, tokens["anna"]), comment=f'{first}HYPERLINK("http://evil.example")')
     write_report(tmp_path / "report", Results.of(Ratings(folder)))
     with (tmp_path / "report" / "ratings.csv").open(encoding="utf-8", newline="") as lines:
-        assert [row["value"] for row in csv.DictReader(lines)] == ['\'=HYPERLINK("http://evil.example")']
+        assert [row["value"] for row in csv.DictReader(lines)] == [f'\'{first.strip()}HYPERLINK("http://evil.example")']
 
 
 def test_a_second_round_never_replaces_one(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
