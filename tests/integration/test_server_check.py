@@ -59,10 +59,10 @@ def client_of(service: RunService) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=create_app(service)), base_url="http://127.0.0.1")
 
 
-def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
+def posted(service: RunService, order: object = None, path: str = "/check", **content: Any) -> httpx.Response:
     async def asked() -> httpx.Response:
         async with client_of(service) as client:
-            return await client.post("/check", json=order)
+            return await client.post(path, **(content or {"json": order}))
 
     return asyncio.run(asked())
 
@@ -76,12 +76,7 @@ def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) ->
 def test_json_in_an_argument_counts_as_json(service: RunService, comma: str) -> None:
     arguments = {"settings": f"\n[{'[],' * 60_000}1]"}
     body = json.dumps({"method": "tools/call", "params": {"name": "start", "arguments": arguments}})
-
-    async def asked() -> httpx.Response:
-        async with client_of(service) as client:
-            return await client.post("/mcp", content=body.replace("],", f"]{comma}"))
-
-    answer = asyncio.run(asked())
+    answer = posted(service, path="/mcp", content=body.replace("],", f"]{comma}"))
     assert (answer.status_code, "100,000 values" in answer.text) == (413, True)
 
 
@@ -247,25 +242,23 @@ def test_a_model_is_asked_no_more_when_nobody_waits_for_the_check(tmp_path: Path
 
 
 def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:
-    async def asked(body: bytes) -> int:
-        async with client_of(service) as client:
-            answer = await client.post("/check", content=body, headers={"Content-Type": "application/json"})
-            return answer.status_code
+    def asked(body: bytes) -> int:
+        return posted(service, content=body, headers={"Content-Type": "application/json"}).status_code
 
-    asyncio.run(asked(b"[]"))
+    asked(b"[]")
     for body in (b'"' * 4_000_000, b'"' + rb"\a" * 2_000_000):
         tracemalloc.start()
         try:
-            assert asyncio.run(asked(body)) in (413, 422)
+            assert asked(body) in (413, 422)
             assert tracemalloc.get_traced_memory()[1] < 60_000_000
         finally:
             tracemalloc.stop()
     values = '{"markdown":["\\"",' + "[]," * 200_000 + '"\\""]}'
-    statuses = [asyncio.run(asked(values.encode(name))) for name in ("utf-8", "utf-16", "utf-16-le", "utf-32-be")]
+    statuses = [asked(values.encode(name)) for name in ("utf-8", "utf-16", "utf-16-le", "utf-32-be")]
     assert statuses == [413, 400, 400, 400]
-    assert asyncio.run(asked(json.dumps(dict.fromkeys(map(str, range(20_000)), 1)).encode())) == 413
+    assert asked(json.dumps(dict.fromkeys(map(str, range(20_000)), 1)).encode()) == 413
     text = rb"\\\" , [ { " * 60_000  # is one value
-    assert asyncio.run(asked(b'{"unknown": "' + text + b'"}')) == 422
+    assert asked(b'{"unknown": "' + text + b'"}') == 422
 
 
 def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(

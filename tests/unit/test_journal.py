@@ -118,9 +118,7 @@ def test_marks_are_read_in_one_pass(tmp_path: Path, key: str, mark: str) -> None
                 journal.reject("reply", key.format(number), {"role": number if number % 2 else "none"})
             else:
                 journal.forget("reply", **({"role": str(number)} if mark == "forget some" else {}))
-    calls = calls_of(lambda: Journal(tmp_path / "journal.jsonl", read_only=True))
-    assert calls["call"] < 300 * 200
-    assert calls["c_call"] < 300 * 200
+    assert max(calls_of(lambda: Journal(tmp_path / "journal.jsonl", read_only=True)).values()) < 300 * 200
 
 
 @given(st.sampled_from(["rejected", "forgotten"]), values)

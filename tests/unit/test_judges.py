@@ -150,10 +150,8 @@ def test_what_a_reply_leaves_out_is_asked_again_once() -> None:
 
 def test_without_words_nothing_is_asked() -> None:
     judge = LanguageModelJudge(Scripted(), "one", CHECK)
-    assert (
-        judge.judge([Question("", (BUILT,)), Question("One.", ()), Question("One.", ("…",))])
-        == [Verdict("not", 0.0)] * 3
-    )
+    questions = [Question("", (BUILT,)), Question("One.", ()), Question("One.", ("…",))]
+    assert judge.judge(questions) == [Verdict("not", 0.0)] * 3
     assert judge.judge([]) == []
 
 

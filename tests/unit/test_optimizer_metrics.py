@@ -141,10 +141,8 @@ def test_copies_are_on_one_side_of_the_split_and_articles_of_a_title_are_one_top
     assert made.copies == ("Road of Amber", "Amber Road")
     topics = [topic for part in (made.split.train, made.split.validation, made.split.held_back) for topic, _ in part]
     assert sorted(topics) == sorted(own.title for own in ARTICLES)
-    assert (
-        made.sizes
-        == "3 topics (3 examples) to train on, 2 topics (2 examples) to choose by, 3 topics (3 examples) held back"
-    )
+    sizes = "3 topics (3 examples) to train on, 2 topics (2 examples) to choose by, 3 topics (3 examples) held back"
+    assert made.sizes == sizes
 
 
 def test_programs_whose_articles_hold_no_replies_cannot_show_them() -> None:

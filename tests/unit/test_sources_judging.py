@@ -2,11 +2,8 @@
 
 import csv
 import json
-import sys
 from collections import Counter
 from pathlib import Path
-from types import FrameType
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -151,16 +148,10 @@ def test_own_lists_go_before_everything() -> None:
     assert not SourcePolicy("any", allow=["a.org"], deny=["a.org"]).judge("https://a.org").allowed
 
 
-@pytest.mark.parametrize("text", ["", "  ", "not a place", "mailto:me@a.org", "https://", "[::1"])
+@pytest.mark.parametrize("text", ["", "  ", "not a place", "mailto:me@a.org", "https://", "[::1", "no place " * 999])
 def test_own_entries_that_name_no_place_are_refused(text: str) -> None:
-    with pytest.raises(SettingsError, match="is not a valid place; write a domain"):
+    with pytest.raises(SettingsError, match=r"^.{,130} is not a valid place; write a domain"):
         SourcePolicy(deny=[text])
-
-
-def test_a_long_entry_is_shown_in_part() -> None:
-    with pytest.raises(SettingsError) as refused:
-        SourcePolicy(deny=["not a place" * 10_000])
-    assert len(str(refused.value)) < 400
 
 
 @given(HOSTS, PATHS, LABELS, LABELS)
@@ -371,25 +362,6 @@ def test_copies_on_mirrors_are_recognised_by_title(url: str, title: str) -> None
     assert GroundTruth(titles=["Silk Road"]).recognise(url, title, "")
     assert GroundTruth(["https://en.wikipedia.org/wiki/Silk_Road"]).recognise(url, title, "")
     assert GroundTruth(titles=["Spice trade"]).recognise(url, title, "") is None
-
-
-def test_a_title_is_not_compared_with_each_that_is_kept_out() -> None:
-    truth, steps, before = (
-        GroundTruth(titles=[f"Road {number}" for number in range(500)]),
-        Counter[str](),
-        sys.gettrace(),
-    )
-
-    def trace(_frame: FrameType, event: str, _value: object) -> Any:
-        steps[event] += 1
-        return trace
-
-    sys.settrace(trace)
-    try:
-        assert truth.recognise_by_name(SILK, "Silk Road") is None
-    finally:
-        sys.settrace(before)
-    assert steps["line"] < 400
 
 
 @pytest.mark.parametrize(("url", "title"), OTHERS)
