@@ -83,14 +83,14 @@ class Stated:
     """The quantities that texts, each with its ISO 639-1 code, state, and the positions of the texts."""
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        found = [_find(*text) for text in texts]
-        self.positions = frozenset(range(len(found)))
+        sets = [_find(*text) for text in texts]
+        self.positions = frozenset(range(len(sets)))
         self._holders = defaultdict[Any, set[int]](set)
-        for position, q in ((position, q) for position, stated in enumerate(found) for q in stated):
+        for position, q in ((position, q) for position, stated in enumerate(sets) for q in stated):
             dated = ((low, q.month, day) for low in (q.low, None) for day in (q.day, 0))  # low 0: without a year
             for key in dated if q.month else (q,):
                 self._holders[key].add(position)
-        self._plain = sorted({q for stated in found for q in stated if not q.month})
+        self._plain = sorted({q for stated in sets for q in stated if not q.month})
         self._stating = functools.cache(self._positions_of)
 
     def missing(self, sentence: str, language: str, among: Set[int]) -> tuple[str, ...]:
@@ -108,8 +108,8 @@ class Stated:
         """Return which texts state the value, a year of the period, or the date, possibly with a separate year."""
         low, years, month, day = claimed
         if month:
-            apart = self._holders.get(_Quantity(low), set()) & self._holders.get((0, month, day), set())
-            return apart.union(self._holders.get((low or None, month, day), ()))
+            in_parts = self._holders.get(_Quantity(low), set()) & self._holders.get((0, month, day), set())
+            return in_parts.union(self._holders.get((low or None, month, day), ()))
         if years == 1:
             return self._holders.get(claimed, set())
         first, end = (bisect_left(self._plain, _Quantity(year)) for year in (low, low + years))

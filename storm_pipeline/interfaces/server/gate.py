@@ -260,8 +260,8 @@ def _of_few_values(body: bytes) -> None:
     most = 4 * _MOST_VALUES + 1  # names and texts, with what is between them
     pieces = body.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"', most)
     texts = (text for text in pieces[1::2] if text.lstrip()[:1] in (b"[", b"{", b"\\"))  # MCP parses such arguments
-    own, *others = (sum(map(part.count, (b",", b"[", b"{", b"\\"))) for part in (b"".join(pieces[::2]), *texts))
-    if len(pieces) > most or max(10 * own, *others, 0) > _MOST_VALUES:  # its own are checked by name
+    count, *counts = (sum(map(part.count, (b",", b"[", b"{", b"\\"))) for part in (b"".join(pieces[::2]), *texts))
+    if len(pieces) > most or max(10 * count, *counts, 0) > _MOST_VALUES:  # all are checked in the event loop
         raise TooLargeError(f"the body has more than {_MOST_VALUES // 10:,} values, or a text {_MOST_VALUES:,} values")
 
 

@@ -105,7 +105,7 @@ class GroundTruth:
         articles = [page for page in self._pages if isinstance(page, tuple)]
         meant = [*((title, language) for language, title in articles), *((title, None) for title in titles)]
         folded = ((name, language) for title, language in meant if (name := folded_title(title)))
-        self._names = {(name, one) for name, language in folded for one in (language, "")}  # "": in any language
+        self._names = {(name, scope) for name, language in folded for scope in (language, "")}  # "": in any language
         self._share = share
         self._ngrams = frozenset(ngram for text in texts for ngram in _ngrams(text))
 
@@ -146,7 +146,7 @@ class GroundTruth:
             names |= names_in_url(url)
         elif not _is_wikipedia(where):
             return None
-        if self._names.isdisjoint((name, one) for name in names for one in (None, language or "")):
+        if self._names.isdisjoint((name, scope) for name in names for scope in (None, language or "")):
             return None
         return "by its title it is the kept-out article, or a copy of it"
 
