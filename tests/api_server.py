@@ -1,10 +1,9 @@
-"""A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``.
+"""A process that serves the HTTP API on top of the scripted model.
 
 Variables: ``TRUST_PROXY``; ``GO_ON``: runs of an earlier server go on; ``AT_ONCE``: how many runs are, by default 1.
 """
 
 import os
-import sys
 from pathlib import Path
 
 from found_pages import world
@@ -29,21 +28,16 @@ def small_storm(settings: Settings) -> Storm:
 
 def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
     """Settings of small runs."""
-    return Settings(
-        lm=lm,
-        out=runs,
-        cache=cache,
-        workers=2,
-        call_attempts=1,
-        max_failures=0,
-        queries=3,
-        lm_timeout=20,
-        max_tokens=1_000_000,
-    )
+    small = {"workers": 2, "call_attempts": 1, "max_failures": 0, "queries": 3}
+    return Settings(lm=lm, out=runs, cache=cache, lm_timeout=20, max_tokens=1_000_000, **small)
 
 
-if __name__ == "__main__":
-    port, lm, runs, cache, *allow = sys.argv[1:]
+def serve(variables: dict[str, str], log: Path, port: str, lm: str, runs: str, cache: str, *allow: str) -> None:
+    """Serve in this process, with these variables alone."""
+    os.environ.clear()
+    os.environ.update(variables)
+    for stream in (1, 2):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))
     with RunService(remote, at_once=int(os.environ.get("AT_ONCE", "1")), open_storm=small_storm) as service:

@@ -119,7 +119,7 @@ def test_a_run_goes_on_before_the_readers_eyes_when_its_server_was_killed(visit:
         library = visitor.another()
         library.goto("/library")
         site.process.kill()
-        site.process.wait()
+        site.process.join()
         for one in (page, library):
             one.bring_to_front()
             expect(one.get_by_text("The server does not answer. It is tried again.")).to_be_visible(timeout=10_000)

@@ -139,7 +139,7 @@ def started(tmp_path: Path, program: list[str], ending: signal.Signals) -> Itera
         process = subprocess.Popen(command, env=os.environ | {"STORM_API_TOKEN": TOKEN}, stdout=log, stderr=log)
     try:
         with httpx.Client(base_url=address, trust_env=False) as client:
-            answering(client, process)
+            answering(client, lambda: process.poll() is None)
             assert client.get("/health").json()["status"] == "ok"
         yield address
     finally:

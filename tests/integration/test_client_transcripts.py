@@ -74,7 +74,7 @@ def test_the_transcript_of_curl(work: Path, environment: dict[str, str]) -> None
         server = subprocess.Popen([*serve.split(), "--port", port], cwd=work, env=environment, stdout=file, stderr=file)
     try:
         with httpx.Client(base_url=address, trust_env=False) as client:
-            answering(client, server)
+            answering(client, lambda: server.poll() is None)
         names = {PORT: port}
         for command, expected in requests:
             printed = printed_by(substituted(command, names), work, environment)

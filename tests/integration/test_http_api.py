@@ -2,20 +2,21 @@
 
 import http.client
 import json
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from api_server import serve
 from llm import FakeModel
 from servers import closed_port
 from test_resume import answers
@@ -26,7 +27,6 @@ from storm_pipeline.run.article_json import from_json
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-TESTS = Path(__file__).resolve().parents[1]
 SMALL = {"perspectives": 0, "turns": 1}
 
 
@@ -37,46 +37,45 @@ def served(lm: str, place: Path, *allow: str, token: str = "", **environment: st
         yield client
 
 
+@cache
+def forks() -> Any:
+    """Servers are forked from a process that has imported what they need."""
+    context = multiprocessing.get_context("forkserver")
+    needed = ("storm", "interfaces.server.http_api", "interfaces.server.serving", "models.transport")
+    context.set_forkserver_preload(["pytest", "openai", "uvicorn", *(f"storm_pipeline.{name}" for name in needed)])
+    return context
+
+
 @contextmanager
 def serving(
     lm: str, place: Path, *allow: str, token: str = "", at: str = "", **environment: str
-) -> Iterator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
+) -> Iterator[tuple[httpx.Client, Any]]:
     """As :func:`served`, with the process. ``at``: the address, of an earlier server."""
     with closed_port() as free:
         address = at or free
-    paths = os.pathsep.join([str(TESTS), str(TESTS / "integration"), os.environ.get("PYTHONPATH", "")])
-    known = {name: value for name, value in os.environ.items() if name != "STORM_API_TOKEN"}
-    command = [
-        sys.executable,
-        str(TESTS / "api_server.py"),
-        address.rpartition(":")[2],
-        lm,
-        str(place / "runs"),
-        str(place / "cache"),
-        *allow,
-    ]
-    variables = known | {"PYTHONPATH": paths} | ({"STORM_API_TOKEN": token} if token else {}) | environment
-    with (place / "server.log").open("ab") as log:
-        process = subprocess.Popen(command, env=variables, stdout=log, stderr=log)
+    variables = {**os.environ, "STORM_API_TOKEN": token, **environment}
+    where = address.rpartition(":")[2], lm, str(place / "runs"), str(place / "cache")
+    process = forks().Process(target=serve, args=(variables, place / "server.log", *where, *allow))
+    process.start()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         with httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False) as client:
-            answering(client, process)
+            answering(client, process.is_alive)
             yield client, process
     finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
+        if process.is_alive():
+            os.kill(process.pid, signal.SIGINT)
+        process.join(60)
 
 
-def answering(client: httpx.Client, process: "subprocess.Popen[bytes]") -> None:
+def answering(client: httpx.Client, is_running: Callable[[], bool]) -> None:
     for _ in range(600):
         try:
             client.get("/health")
-        except httpx.TransportError:
-            assert process.poll() is None, "the server ended"
-            time.sleep(0.1)
-        else:
             return
+        except httpx.TransportError:
+            assert is_running(), "the server ended"
+            time.sleep(0.1)
     raise AssertionError("the server does not answer")
 
 
