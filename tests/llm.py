@@ -67,9 +67,7 @@ def _plan(user: str) -> str:
 
 def from_facts(user: str, most: int = 4) -> str:
     """Cited sentences that say what the facts say, in another order of words; each section takes others of them."""
-    told = []
-    facts = FACT.findall(user)[-50:]
-    place = 0
+    facts, place, told = FACT.findall(user)[-50:], 0, list[str]()
     if section := re.search(r"^Section:\s+(.+)", user, re.M):
         place = [*re.findall(r"^# (.+)$", user, re.M), section[1]].index(section[1])
         first = place * most % max(1, len(facts))
@@ -80,7 +78,6 @@ def from_facts(user: str, most: int = 4) -> str:
         words = sentences[place % len(sentences)].rstrip(".").split()
         half = len(words) // 2
         mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]
-        about = re.sub(r" [(].*[)]$", "", title)  # without site and date
         told.append(f"About {about}, {' '.join(mixed)} [{number}].")
     return " ".join(told)
 

@@ -77,7 +77,7 @@ class Refusals:
             return None
         places, messages = _messages_of(body)
         parts = _refusable_parts(request)
-        for texts in (places, messages or [error.message]):
+        for texts in (places, messages or [str(error.message)]):
             words = _words(texts)
             if "context" in words:  # the prompt is too long, whatever the message says
                 return None

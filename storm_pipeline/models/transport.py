@@ -240,7 +240,7 @@ class OpenAIEngine:
 
     def _refusal(self, response: httpx.Response) -> lm15.ProviderError:
         error = self._format.normalize_error(response.status_code, response.text)
-        error.message = error.message or response.text[:200]
+        error.message = str(error.message or response.text[:200])  # it may be any JSON
         error.status = response.status_code
         milliseconds = retry_after_seconds(response.headers.get("retry-after-ms"))
         wait = retry_after_seconds(response.headers.get("retry-after")) or (milliseconds or 0.0) / 1000

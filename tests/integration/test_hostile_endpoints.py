@@ -186,12 +186,12 @@ def test_an_echoed_key_is_neither_saved_nor_printed(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("storm_pipeline.storm.shared_embedder", lambda *_: HashingEmbedder())
     (tmp_path / "notes.txt").write_text("Silk was carried along the Silk Road.")
-    echo = Reply(400, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
+    echo = Reply(400, {"error": {"message": {"text": f"Incorrect API key provided: {KEY}"}}})
     with ScriptedServer(echo) as server:
         search = f"corpus:{tmp_path / 'notes.txt'}"
         options = ["--lm", "openai/fake", "--api-base", f"{server.url}/v1", "--search", search, "--debug"]
         shown = run_storm("write", "Silk Road", *options, "--out", str(tmp_path / "runs"))
-    assert shown.exit_code != 0
+    assert (shown.exit_code, "nexpected" in shown.output) == (1, False)
     assert KEY not in shown.output
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 

@@ -120,6 +120,12 @@ def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
     assert [f.text for own in evidence.sections for f in own.findings] == [other.text]
 
 
+def test_the_numbers_of_a_finding_are_compared_with_those_of_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.method.writers.findings._BATCH", 1)
+    told = (said(PAGES[0], text=f"The wells were dug {n} times{end}") for n, end in ((1, "."), (2, "."), (2, ".\n")))
+    assert sum(len(own.findings) for own in allocated(OUTLINE, [interview(*told)])[0].sections) == 3
+
+
 def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
     away = Snippet("https://other.org/", "Wells of another road", "Wells of another road were dug there long before.")
     told_of = [said(page("Wells", 1)), said(page("Camels", 1)), said(away)]

@@ -139,10 +139,10 @@ def _report_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
         ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
 
 
-def _quote_neighbours(texts: Sequence[str], place: int) -> str:
+def _quote_neighbours(claims: Sequence[Claim], place: int) -> str:
     """Return the sentences before and after one in quotation marks, as far as there are any."""
-    before = f" Before it: “{texts[place - 1]}”" if place else ""
-    return before + (f" After it: “{texts[place + 1]}”" if place + 1 < len(texts) else "")
+    before = f" Before it: “{claims[place - 1].text}”" if place else ""
+    return before + (f" After it: “{claims[place + 1].text}”" if place + 1 < len(claims) else "")
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class _Review:
         if not faulty:
             return sentences
         remarked = {number: (claims[i], judged[i]) for number, i in enumerate(faulty, 1)}
-        beside = [_quote_neighbours([claim.text for claim in claims], i) for i in faulty]
+        beside = [_quote_neighbours(claims, i) for i in faulty]
         answers = self._answers(remarked, beside, ask_again)
         rechecked = self._recheck(remarked, answers)
         for i, (number, remark) in zip(faulty, remarked.items(), strict=True):

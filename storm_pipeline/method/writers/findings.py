@@ -7,6 +7,7 @@ are assigned by embedding.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import dspy
 import numpy as np
@@ -27,7 +28,7 @@ from storm_pipeline.types import Conversation, Outline, Sentence
 Matrix = npt.NDArray[np.float64]
 _MANY = 24  # minimum findings for removing their common direction from the comparison with headings
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
-_BATCH = 120  # maximum findings per call
+_BATCH = 120  # maximum findings per call, and near ones that the numbers of one are compared with
 _SOURCES = 3  # maximum sources named beside a finding
 _MOST_LEFT_OUT = 0.5
 """Maximum share of the findings that may be left out; a model that names more of them is not believed."""
@@ -70,16 +71,15 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
     sentences = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
     if not sentences:
         return ()
-    vectors = ctx.store.embed([sentence.text for sentence in sentences])
-    similarity, language = vectors @ vectors.T, ctx.brief.language
+    vectors, language = ctx.store.embed([sentence.text for sentence in sentences]), ctx.brief.language
     distinct: dict[int, Sentence] = {}
-    for i, sentence in enumerate(sentences):
-        near = (j for j in np.flatnonzero(similarity[i, :i] >= _SAME_FINDING).tolist() if j in distinct)
-        same = next((j for j in near if _has_same_numbers(sentences[j].text, sentence.text, language)), None)
+    for i, new in enumerate(sentences):
+        near = (j for j in np.flatnonzero(vectors[:i] @ vectors[i] >= _SAME_FINDING).tolist() if j in distinct)
+        same = next((j for j in islice(near, _BATCH) if _has_same_numbers(sentences[j].text, new.text, language)), None)
         if same is None:
-            distinct[i] = sentence
+            distinct[i] = new
         else:
-            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
+            both = dict.fromkeys((*distinct[same].citations, *new.citations))
             distinct[same] = replace(distinct[same], citations=tuple(both))
     return tuple(distinct.values())
 
