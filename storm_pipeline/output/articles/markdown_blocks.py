@@ -143,6 +143,7 @@ def first_link(text: str) -> tuple[str, str]:
     return url, "".join(child.content for child in children[start:end] if child.type != "image")
 
 
+@functools.lru_cache(4096)  # the pages of a site repeat their menus
 def _plain_line(line: str) -> str:
     if not line.strip(" \t|:=*_-") or _SYNTAX.isdisjoint(line):
         return line.strip() if _SYNTAX.isdisjoint(line) else ""
@@ -154,9 +155,8 @@ def _plain_line(line: str) -> str:
         return stripped.strip()
     parse = _parser().parse if is_item else _parser().parseInline
     tokens = parse(_BETWEEN_LETTERS.sub(r"\\*", stripped))
-    years = (
-        token.info for token in tokens if token.type == "list_item_open" and len(token.info) > 3
-    )  # a line such as "1931. …"
+    # a line such as "1931. …"
+    years = (token.info for token in tokens if token.type == "list_item_open" and len(token.info) > 3)
     plain = "".join(f"{year}. " for year in years) + "".join(
         child.content or ("\n" if child.type == "softbreak" else "")
         for token in tokens
