@@ -51,7 +51,7 @@ demo: $(READY) ## make an extract from the embedded corpus, without a language m
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all
 	@$(BIN)/pytest -rs --numprocesses 2 --dist loadfile bench/tests/e2e tests/e2e tests/browser
-	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit bench/tests/integration bench/tests/unit training/tests
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 10 bench/tests/integration tests/integration bench/tests/unit training/tests tests/unit
 
 test-core: $(READY) ## run the package's unit tests, while you work on it
 	@$(BIN)/storm assets pull
