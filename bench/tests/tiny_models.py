@@ -2,12 +2,7 @@
 
 import string
 from pathlib import Path
-
-import torch
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from typing import Any
 
 WORDS = "rome fell in silence and the trade of silk went on by sea".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]", "<start>"]
@@ -15,6 +10,11 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]
 
 def write_tokenizer(folder: Path, *, start: bool = False) -> int:
     """Save the tokenizer; returns the size of its vocabulary."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import PreTrainedTokenizerFast
+
     vocabulary = {word: place for place, word in enumerate([*SPECIAL, *WORDS, *string.punctuation])}
     inner = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
     inner.pre_tokenizer = Whitespace()
@@ -34,6 +34,9 @@ def write_tokenizer(folder: Path, *, start: bool = False) -> int:
 
 def write_gpt2(folder: Path, *, start: bool = True, window: int = 16) -> Path:
     """A causal model of two layers."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
     size = write_tokenizer(folder, start=start)
     torch.manual_seed(3)
     config = GPT2Config(
@@ -46,6 +49,9 @@ def write_gpt2(folder: Path, *, start: bool = True, window: int = 16) -> Path:
 
 def write_classifier(folder: Path, labels: list[str]) -> Path:
     """A BERT over pairs of texts."""
+    import torch
+    from transformers import BertForSequenceClassification
+
     torch.manual_seed(5)
     config = _bert(write_tokenizer(folder))
     config.id2label, config.label2id = dict(enumerate(labels)), {label: i for i, label in enumerate(labels)}
@@ -53,7 +59,9 @@ def write_classifier(folder: Path, labels: list[str]) -> Path:
     return folder
 
 
-def _bert(size: int) -> BertConfig:
+def _bert(size: int) -> Any:
+    from transformers import BertConfig
+
     return BertConfig(
         vocab_size=size, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
         max_position_embeddings=64, initializer_range=0.5,

@@ -4,12 +4,9 @@ import math
 from pathlib import Path
 
 import pytest
-import torch
 from cases import case, generated, human
 from judge_doubles import ScriptedSupportJudge
-from safetensors.torch import load_file, save_file
 from tiny_models import write_classifier, write_gpt2
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import CausalModel
@@ -85,6 +82,9 @@ def test_validity_takes_the_truth_or_the_best_evidence_as_premise() -> None:
     [("", "rome fell", True), ("the trade of silk", "went on by sea", True), ("", "rome fell in", False)],
 )
 def test_log_probabilities_add_up_to_the_librarys_loss(tmp_path: Path, context: str, text: str, start: bool) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
     folder = write_gpt2(tmp_path / "gpt2", start=start)
     model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     ids = tokenizer(f"{'<start> ' * start}{context} {text}", add_special_tokens=False, return_tensors="pt").input_ids
@@ -105,6 +105,8 @@ def test_a_long_context_loses_its_beginning_and_a_long_text_its_end(tmp_path: Pa
 
 
 def test_a_language_model_that_cannot_be_used(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
     with pytest.raises(MetricError, match=r"cannot be loaded .*give a folder with a model"):
         CausalModel(tmp_path).log_probabilities("", "rome")
     weights = write_gpt2(tmp_path / "gpt2") / "model.safetensors"
