@@ -23,7 +23,7 @@ from storm_pipeline.text.words import folded_words, foreign_script_share, longes
 from storm_pipeline.types import Citation, Sentence
 
 _SUGGESTED = 3  # additional passages shown with a remark
-_MARKED = re.compile(r"\[(\d+)\]")
+_MARKED = re.compile(r"\[(\d{1,9})\]")
 _PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…|(?<=[.!?。]) ")
 _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
 

@@ -26,7 +26,7 @@ from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, S
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points for readers of data sets in installed packages."""
 Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]  # title of a topic, and its examples
-_NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
+_NUMBER = re.compile(r"\d{1,9}(?![\d.,]*\d)")
 _FEWEST_HEADINGS = 3  # minimum sections of an article for outline examples
 _SUBSECTIONS, _SECTIONS = 3, 20  # limits of the outline's signature
 _SENTENCES = 8  # maximum sentences of a section shown to a judge

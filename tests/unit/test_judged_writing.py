@@ -170,6 +170,7 @@ DATED = "The Orrin Dam was finished on 6/22/36."
     ("draft", "doubt", "reply", "second", "kept", "calls"),
     [
         (SAID, "1: not - no passage says so", f"{SAID} [1]", "", [], 1),
+        (SAID, f"1: not - not in [0] or [{'9' * 5000}]", f"{SAID} [1]", "", [], 1),
         (SAID, "1: not - no passage says so", f"{SAID} [1][2]", "", [SAID], 1),
         (TURNED, BUILT, f"{SAID} [1]", "", [SAID], 1),
         (TURNED, BUILT, f"{TURNED} [1]", "", [], 1),
@@ -177,7 +178,7 @@ DATED = "The Orrin Dam was finished on 6/22/36."
         (TURNED, BUILT, f"{DATED} [1]", "1: supported", [DATED], 2),
         (TURNED, BUILT, f"{DATED} [1]", "1: not - they say nothing of it", [], 2),
     ],
-    ids=["as before", "a further passage", "mended", "kept", "quoted", "other words", "other words, doubted"],
+    ids=["as before", "odd numbers", "a further passage", "mended", "kept", "quoted", "other words", "others, doubted"],
 )
 def test_a_language_model_stands_by_its_doubt_unless_the_answer_proves_its_sentence(
     draft: str, doubt: str, reply: str, second: str, kept: list[str], calls: int

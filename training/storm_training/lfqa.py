@@ -20,7 +20,7 @@ from storm_training.segments import ANSWER
 T = TypeVar("T")
 MARK = re.compile(r"\s*(?:【\d+】|<\d+>|\[\d+\])")
 """Citations in the published answers."""
-_MATERIAL = re.compile(r"\[(\d+)\]")
+_MATERIAL = re.compile(r"\[(\d{1,9})\]")
 _LARGEST = 2**29  # bytes of a file
 _ALIKE = 0.7
 """Share of trigrams of characters from which on two questions count as the same."""

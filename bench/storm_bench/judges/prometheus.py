@@ -13,7 +13,7 @@ from dspy.utils.exceptions import AdapterParseError
 from storm_pipeline import SettingsError
 from storm_pipeline.api import PromptAdapter
 
-_RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d+)", re.I)
+_RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d{1,9})", re.I)
 _HEADING = re.compile(r"^\s*#{3,}", re.M)
 _FORM = """###Task Description:
 You are given an instruction, a response to it, and a score rubric for one criterion.
