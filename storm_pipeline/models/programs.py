@@ -82,10 +82,7 @@ def _with_instructions(signature: Signature, instructions: str, name: str) -> Si
 
 
 def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
-    marks = ("".join(f"[{passage}]" for passage in point.passages) for point in points)
-    lines = [
-        f"{number}. {point.text} {mark}" for number, (point, mark) in enumerate(zip(points, marks, strict=True), 1)
-    ]
+    lines = [f"{n}. {point.text} {''.join(f'[{p}]' for p in point.passages)}" for n, point in enumerate(points, 1)]
     return "\n".join([f"Order: {pattern}", *lines]) if lines else ""
 
 

@@ -186,18 +186,20 @@ def test_an_address_of_searxng_is_needed(monkeypatch: pytest.MonkeyPatch) -> Non
         searxng("localhost:8080")
 
 
-def duckduckgo(script: Script, **more: Any) -> tuple[list[str], list[Request]]:
-    """The addresses that are found, and the requests."""
+def duckduckgo(script: Script, **more: Any) -> tuple[list[Any], list[Request]]:
+    """What is found, and the requests."""
     with ScriptedServer(script) as server:
         engine = DuckDuckGoSearch(base_url=f"{server.url}/html/", patience=BRISK, rate=math.inf, **more)
-        return [snippet.url for snippet in engine.search("silk", 20)], server.requests
+        return list(engine.search("silk", 20)), server.requests
 
 
-def test_addresses_that_duckduckgo_wraps_are_unwrapped() -> None:
+def test_addresses_that_duckduckgo_wraps_are_unwrapped_and_its_texts_are_cut() -> None:
     target, about = "https://a.org/x?y=1&z=2", "https://duckduckgo.com/about"
     wrapped = f"//duckduckgo.com/l/?uddg={quote(target, safe='')}&rut=0a1b"
-    pages = [Page(url, "T", f"text of {number}") for number, url in enumerate([wrapped, about])]
-    assert duckduckgo(WEB["duckduckgo"].finds(*pages))[0] == [target, about]
+    pages = [Page(url, "<" * 9000, f"{number} text " * 900) for number, url in enumerate([wrapped, about])]
+    found, _ = duckduckgo(WEB["duckduckgo"].finds(*pages))
+    assert [one.url for one in found] == [target, about]
+    assert max(len(text) for one in found for text in (one.title, one.text)) <= 1000
 
 
 def test_options_and_further_pages_of_duckduckgo() -> None:
@@ -207,7 +209,7 @@ def test_options_and_further_pages_of_duckduckgo() -> None:
         return WEB["duckduckgo"].finds(*pages)(request)
 
     found, requests = duckduckgo(script, options=SearchOptions(region="GB", domains=("site3.org",)))
-    assert found == [web_page(number).url for number in range(20)]
+    assert [one.url for one in found] == [web_page(number).url for number in range(20)]
     assert [(one.form["q"], one.form["l"], one.form.get("s")) for one in requests] == [
         ("silk site:site3.org", "uk-en", None),
         ("silk site:site3.org", "uk-en", "10"),

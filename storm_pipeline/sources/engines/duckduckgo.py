@@ -6,6 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.errors import SearchError, needs_extra
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError
+from storm_pipeline.sources.search.edge import LONGEST_TITLE
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions, code_of, reject_argument
 from storm_pipeline.sources.search.paging import collect_pages
 from storm_pipeline.sources.search.queries import with_sites
@@ -65,6 +66,11 @@ class DuckDuckGoSearch:
         with needs_extra("search", "the search engine `duckduckgo`"):
             from ddgs.engines.duckduckgo import Duckduckgo
         self._library: Any = Duckduckgo(timeout=self._patience.read)  # type: ignore[arg-type]
+        # the library removes tags in time that grows with the square of a text's length
+        self._library.items_xpath = f"({Duckduckgo.items_xpath})[position() <= {_RESULTS * _MAX_PAGES}]"
+        path_of = {name: Duckduckgo.elements_xpath[name].removesuffix("//text()") for name in ("title", "body")}
+        cut = {name: f"substring({path}, 1, {2 * LONGEST_TITLE})" for name, path in path_of.items()}
+        self._library.elements_xpath = {**Duckduckgo.elements_xpath, **cut}
         self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
@@ -83,9 +89,7 @@ class DuckDuckGoSearch:
         """Fetch a result page once, with the library's payload, client and parser."""
         from lxml.etree import LxmlError
 
-        payload = self._library.build_payload(
-            query=query, region=self._region, safesearch="moderate", timelimit=None, page=page
-        )
+        payload = self._library.build_payload(query, self._region, safesearch="moderate", timelimit=None, page=page)
         text = self._request(payload)
         try:
             hits: list[Any] = self._library.post_extract_results(self._library.extract_results(text))
