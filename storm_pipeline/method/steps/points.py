@@ -170,12 +170,12 @@ def _read_notes(
     off = accept_left_out(texts([*reply.off_topic, *reply.about_sources]), findings)
     unplaced = () if len(findings) <= room else [f.text for f in findings if f.text not in placed]
     notes = FindingNotes(
-        contradicting=tuple((pair[0], other) for pair in pairs for other in pair[1:]),
+        contradicting=tuple((pair[0], other) for pair in pairs for other in pair[1:])[: len(findings)],
         doubtful=texts(reply.doubtful),
         left_out=(*off, *(unplaced if len(placed) >= _LEAST_CHOSEN * room else ())),
         sections=placed,
         order=texts(number for section in planned for number in section.findings),
-        shares={section.heading.title: section.share for section in planned},
+        shares={section.heading.title: round(section.share, 2) for section in planned},
     )
     return notes.after_merge(map_to_first(ctx, findings, reply.same))
 
@@ -301,11 +301,8 @@ def _search_web(
     results = parallel_map(
         lambda texts: usable(ctx, search_all(ctx, texts)), list(queries.values()), workers=len(queries)
     )
-    before = {
-        question: [s for other in section for s in turns[other].snippets]
-        for _, section in wanted
-        for question in section
-    }
+    shown_for = ((section, [s for question in section for s in turns[question].snippets]) for _, section in wanted)
+    before = {question: snippets for section, snippets in shown_for for question in section}
     editions = ctx.store.editions()
     further = {}
     held = (ctx.store.search_fused(texts, _PASSAGES) for texts in queries.values())

@@ -35,7 +35,7 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
     longer, its passages nearest to the topic are read. A page that cannot be read, and a choice that fails, are
     recorded.
     """
-    if not ctx.settings.reading_tokens:
+    if not (most := ctx.settings.reading_tokens):
         return conversations
     with call_scope("reading"), ctx.events.in_stage("reading", total=_PAGES):
         seen = {snippet.id for held in conversations for turn in held.turns for snippet in turn.snippets}
@@ -49,9 +49,7 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
         wanted = [pages[number - 1][0] for number in dict.fromkeys(chosen) if 0 < number <= len(pages)][:_PAGES]
         shown = [_choose_passages(ctx, page) for page in wanted]
         spent = accumulate(sum(passage.words for passage in page) * _TOKENS_A_WORD for page in shown)
-        room = [
-            page for page, tokens in zip(shown, spent, strict=True) if page and tokens <= ctx.settings.reading_tokens
-        ]
+        room = [page for page, tokens in zip(shown, spent, strict=True) if page and tokens <= most]
         known = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
         turns = parallel_map(lambda page: _read(ctx, page, known), room, workers=max(1, len(room)))
         read = tuple(turn for turn in turns if turn is not None)

@@ -14,6 +14,7 @@ from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.spans import deciding
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages, with_source
 from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.outlines import outline_from_headings
 from storm_pipeline.method.writers.draft_checks import first_words, support_question
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
@@ -21,7 +22,7 @@ from storm_pipeline.text.languages import detect, join_sentences
 from storm_pipeline.text.markers import mark_citations
 from storm_pipeline.text.quantities import missing, month_names
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import GENITIVE, folded_words, has_word, tidy, words
+from storm_pipeline.text.words import GENITIVE, folded_words, tidy, words
 from storm_pipeline.types import Revision, Section, Sentence
 
 _MOST_REMOVED = 0.15  # maximum share of the sentences that may be cut or dropped
@@ -56,6 +57,7 @@ class EditedArticle:
         article = (ctx.brief.topic, *self._headings.values(), *self._texts())
         self._words = {word for text in article for word in folded_words(text)}  # names that any sentence may have
         self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
+        self._moves_left = len(self._sentences)
         self.changed: set[int] = set()  # numbers of the sentences that the last edits concern
         self._read: Mapping[Edit, Reading] = {}
 
@@ -208,8 +210,11 @@ class EditedArticle:
         if edit.kind.startswith("section"):
             problem, moved = self._article.move_section(edit.kind, edit.sentence, edit.other)
             texts = [self._headings[edit.sentence]] if not problem else []
+        elif self._moves_left < 1:
+            return "as many sentences as there are have been moved"
         else:
             problem, moved = self._article.move(edit.kind, edit.sentence, edit.last, edit.other)
+            self._moves_left -= len(moved)
             texts = [self._sentences[number].text for number in moved]
         for text in texts:
             self._record(text, "is in the wrong place", "moved by the editor", text)
@@ -217,10 +222,11 @@ class EditedArticle:
         return problem
 
     def _rename(self, edit: Edit) -> str:
-        old, new = self._headings.get(edit.sentence), tidy(edit.text).strip("#*: ")
+        old, made = self._headings.get(edit.sentence), outline_from_headings([(1, edit.text)], "").sections
         taken = {heading.casefold() for heading in (*self._headings.values(), self._ctx.brief.topic)}
-        if not old or not has_word(new):
-            return "there is no such heading, or the new one is empty"
+        if not old or not made:
+            return "there is no such heading, or the new one cannot be one"
+        new = made[0].title
         if new.casefold() in taken:
             return "another heading, or the article, is called so"
         if self._lacks(new, " ".join((self._ctx.brief.topic, old, *self._texts()))):

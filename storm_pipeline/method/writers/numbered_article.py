@@ -99,11 +99,8 @@ class NumberedArticle:
         for number in moved:
             self.take_out(number)
         if how == "paragraph":
-            part = next(
-                part for _, part, _ in self._walk() if any(paragraph is target for paragraph in part.paragraphs)
-            )
-            at = next(i for i, paragraph in enumerate(part.paragraphs) if paragraph is target)
-            part.paragraphs.insert(at + 1, moved)
+            paragraphs = next(part.paragraphs for _, part, _ in self._walk() if target in part.paragraphs)
+            paragraphs.insert(paragraphs.index(target) + 1, moved)
         else:
             at = target.index(other) + int(how == "move")
             target[at:at] = moved
