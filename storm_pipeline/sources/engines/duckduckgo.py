@@ -1,7 +1,7 @@
 """DuckDuckGo by the package ddgs, which scrapes its result pages. No key; strict rate limits."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.errors import SearchError, needs_extra
@@ -65,7 +65,7 @@ class DuckDuckGoSearch:
         self._patience, self._address = patience or _PATIENCE, base_url
         with needs_extra("search", "the search engine `duckduckgo`"):
             from ddgs.engines.duckduckgo import Duckduckgo
-        self._library: Any = Duckduckgo(timeout=self._patience.read)  # type: ignore[arg-type]
+        self._library: Any = cast("Any", Duckduckgo)(timeout=self._patience.read)
         # the library removes tags in time that grows with the square of a text's length
         self._library.items_xpath = f"({Duckduckgo.items_xpath})[position() <= {_RESULTS * _MAX_PAGES}]"
         path_of = {name: Duckduckgo.elements_xpath[name].removesuffix("//text()") for name in ("title", "body")}
