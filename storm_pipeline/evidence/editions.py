@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.markers import MARKS, mark_citations
-from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Article, Citation, Conversation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.text.sentences import split_sentences
+from storm_pipeline.text.words import folded_words, unify
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 SHINGLE = 6
 """Words of a shingle, the unit in which texts are compared."""
@@ -253,7 +254,6 @@ def _distinct(text: str) -> frozenset[int]:
 
 
 _SENTENCE = 2 * SHINGLE  # minimum run of new words for which a repeated passage is shown again
-_MOST = 3  # maximum passages of a page that together may have the content of a passage of another page
 
 
 @dataclass(frozen=True)
@@ -266,17 +266,20 @@ class Editions:
 
     pages: tuple[Source, ...]
     pairs: PairsOfTexts = field(default_factory=PairsOfTexts, compare=False, repr=False)
+    cited: tuple[str, ...] = ()  # ids of pages, which come first in their groups
 
     @cached_property
     def groups(self) -> tuple[tuple[Source, ...], ...]:
-        """Groups of two or more pages with the same text; the first one, most similar to the others, represents it."""
+        """Groups of two or more pages with the same text; cited ones first, then those most similar to the others."""
         by_id = {page.id: page for page in self.pages}
 
         def may_be_same(first: str, other: str) -> bool:
             return _site(by_id[first]) != _site(by_id[other]) or by_id[first].title == by_id[other].title
 
         texts = {page.id: [snippet.text for snippet in page.snippets] for page in self.pages}
-        return tuple(tuple(by_id[name] for name in group) for group in same_texts(texts, may_be_same, self.pairs))
+        place = {name: -number for number, name in enumerate(reversed(self.cited), 1)}
+        groups = same_texts(texts, may_be_same, self.pairs)
+        return tuple(tuple(by_id[n] for n in sorted(group, key=lambda n: place.get(n, 0))) for group in groups)
 
     @property
     def most(self) -> int:
@@ -292,13 +295,15 @@ class Editions:
         return {snippet.id: snippet for page in self.pages for snippet in page.snippets}
 
     @cached_property
+    def _passages_of(self) -> dict[str, dict[str, Snippet]]:
+        """First page of a group → its sentences, each with the first of its passages that has it."""
+        return {first.id: {s: p for p in first.snippets[::-1] for s in _sentences(p.text)} for first, *_ in self.groups}
+
+    @cached_property
     def _source_of(self) -> dict[str, str]:
-        """Page → the page that is cited instead; a collection that contains the text is cited itself."""
-        cited_as: dict[str, str] = {}
-        for first, *others in self.groups:
-            whole = _shingles(first)
-            cited_as |= {page.id: first.id for page in (first, *others) if is_within(_shingles(page), whole)}
-        return cited_as
+        """Page → the page that is cited instead: the first of its group, if it has each of the page's sentences."""
+        pairs = ((page, first.id) for first, *others in self.groups for page in others)
+        return {page.id: first for page, first in pairs if all(self._saying(first, s.text) for s in page.snippets)}
 
     def one_per_text(self, ranked: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Drop the snippets of a page whose text is that of another page with a higher-ranked snippet."""
@@ -312,14 +317,6 @@ class Editions:
                 shown.add(snippet.source_id)
         return tuple(kept)
 
-    def cite_first_pages(self, conversation: Conversation) -> Conversation:
-        """Return the conversation with citations of repeated content moved to the page that represents its group."""
-
-        def answer(sentence: Sentence) -> Sentence:
-            return _cite(sentence, (new for citation in sentence.citations for new in self._move_to_first(citation)))
-
-        return conversation.with_answers(answer)
-
     def cite_once(self, sentence: Sentence) -> Sentence:
         """Return the sentence citing :meth:`sources`, with content that several pages share cited once."""
         kept: dict[Citation, Snippet | None] = {}
@@ -327,7 +324,7 @@ class Editions:
             snippet = self._snippets.get(moved.snippet_id)
             if snippet is None or not any(known and self._are_copies(known, snippet) for known in kept.values()):
                 kept[replace(moved, source_id=self._source_of.get(moved.source_id, moved.source_id))] = snippet
-        return _cite(sentence, kept)
+        return replace(sentence, citations=tuple(kept))
 
     def _are_copies(self, first: Snippet, second: Snippet) -> bool:
         """Return whether most of ``second``, and all its numbers, is in ``first``, of another page of one text."""
@@ -337,34 +334,40 @@ class Editions:
         is_repeated = is_within(distinct_shingles([second.text]), distinct_shingles([first.text]))
         return is_repeated and not any(map(figures, unshared_runs(second.text, [first.text])))
 
-    def sources(self) -> tuple[Source, ...]:
-        """Return one source per text, with the addresses and passages of its other pages; most passages first."""
-        merged = {page.id: page for page in self.pages if self._source_of.get(page.id, page.id) == page.id}
+    def sources(self, cited: Collection[str] = ()) -> tuple[Source, ...]:
+        """Return one source per text, with the addresses of the pages that have all that is cited of it.
+
+        A page with a sentence of its own is a source of its own, so that nobody's words are cited as another's. Those
+        with most passages come first. ``cited``: ids of passages.
+        """
+        merged = {page.id: page for page in self.pages if page.id not in self._source_of}
         for first, *others in self.groups:
-            snippets = [s for page in others if self._source_of.get(page.id) == first.id for s in page.snippets]
-            also = tuple(sorted(page.url for page in others))
-            merged[first.id] = replace(first, snippets=(*first.snippets, *snippets), also=also)
+            needed = _sentences_of([snippet for snippet in first.snippets if snippet.id in cited] or first.snippets)
+            also = tuple(sorted(page.url for page in others if needed <= _sentences_of(page.snippets)))
+            merged[first.id] = replace(first, also=also)
         return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
 
     def _move_to_first(self, citation: Citation) -> tuple[Citation, ...]:
-        """Return citations of the first page's passages with the same content; else the citation."""
+        """Return citations of the first page's passages that have all sentences of the cited one; else the citation."""
         group, snippet = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
         if not group or snippet is None or group[0].id == snippet.source_id:
             return (citation,)
-        return tuple(Citation(p.source_id, p.id) for p in _fewest_containing(group[0], snippet.text)) or (citation,)
+        return tuple(Citation(p.source_id, p.id) for p in self._saying(group[0].id, snippet.text)) or (citation,)
+
+    def _saying(self, first: str, text: str) -> tuple[Snippet, ...]:
+        """Return the passages of the first page of a group that have all sentences of a text; empty if one is not."""
+        passages = [self._passages_of[first].get(sentence) for sentence in _sentences(text)]
+        return tuple(dict.fromkeys(passage for passage in passages if passage)) if all(passages) else ()
 
 
-def _cite(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
-    distinct = tuple(dict.fromkeys(citations))
-    return sentence if distinct == sentence.citations else replace(sentence, citations=distinct)
+def _sentences_of(snippets: Iterable[Snippet]) -> set[str]:
+    return {sentence for snippet in snippets for sentence in _sentences(snippet.text)}
 
 
-@lru_cache(1 << 12)
-def _fewest_containing(page: Source, text: str) -> tuple[Snippet, ...]:
-    """Return the fewest passages of a page (three at most) that together contain a text; empty if there are none."""
-    alike = sorted(page.snippets, key=lambda snippet: (-shared_shingles(text, snippet.text), snippet.id))
-    tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
-    return next((some for some in tried if repeats(text, [snippet.text for snippet in some])), ())
+@lru_cache(1 << 14)
+def _sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text without note marks, whose numbers differ between editions."""
+    return tuple(split_sentences(" ".join(unify(MARKS.sub(" ", mark_citations(text, 0))).split())))
 
 
 def _is_part_of(page: Source, snippet: Snippet) -> bool:
@@ -383,10 +386,6 @@ def _is_part_of(page: Source, snippet: Snippet) -> bool:
 @lru_cache(1 << 8)
 def _numbers(page: Source) -> frozenset[str]:
     return frozenset[str]().union(*(numbers_in(snippet.text) for snippet in page.snippets))
-
-
-def _shingles(page: Source) -> Hashes:
-    return distinct_shingles(snippet.text for snippet in page.snippets)
 
 
 def _site(page: Source) -> str:
@@ -408,10 +407,16 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
 
 def one_source_per_text(article: Article, editions: Editions) -> Article:
-    """Return the article with its citations and sources merged by :class:`Editions`, one source per text."""
+    """Return the article with its citations and sources merged by :class:`Editions`, one source per text.
+
+    A text is cited from the page that the article cites first for it: a longer copy does not take its place.
+    """
+    order = (citation.source_id for sentence in article.sentences() for citation in sentence.citations)
+    editions = replace(editions, cited=tuple(dict.fromkeys(order)))
     conversations = tuple(conversation.with_answers(editions.cite_once) for conversation in article.conversations)
-    merged = replace(article, sources=editions.sources(), conversations=conversations)
-    return with_sentences(merged, editions.cite_once)
+    merged = with_sentences(replace(article, conversations=conversations), editions.cite_once)
+    cited = {citation.snippet_id for sentence in merged.sentences() for citation in sentence.citations}
+    return replace(merged, sources=editions.sources(cited))
 
 
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:

@@ -365,21 +365,23 @@ def test_a_decision_on_eight_hosts_is_one_source_with_eight_addresses() -> None:
     assert article == from_json(article.to_json())
 
 
-def test_what_one_edition_alone_says_is_cited_of_it_under_the_same_number() -> None:
-    shared, own = text("shared"), "The court gave the farmers their land back in the end."
-    a, b = pages({HOSTS[0]: shared, HOSTS[1]: shared})
-    more = Snippet(HOSTS[1], "The decision", own)
-    (sentence,) = written(index(a, b, more), cites("It was decided.", more)).sentences()
-    article = written(index(a, b, more), cites("It was decided.", more), cites("It was decided.", a))
-    assert len(article.references) == 1
-    assert {c.snippet_id for c in sentence.citations} == {more.id}
+@pytest.mark.parametrize("longer", [0, 1])
+@pytest.mark.parametrize("own", ["Drops cure it.", "It was no crime.", "crime.", "A farmer did not lose his land."])
+def test_what_one_edition_alone_says_is_cited_of_its_page_alone(own: str, longer: int) -> None:
+    shared = f"{text('shared')} They say that it was no crime. A farmer did lose his land."
+    a, b = pages({HOSTS[0]: shared, HOSTS[1]: text("shared")})
+    more, rest = Snippet(b.url, b.title, own), Snippet(HOSTS[longer], a.title, text("rest", 40))
+    article = written(index(a, b, more, rest), cites("It was so.", more), cites("It was decided.", a))
+    url_of = {source.id: source.url for source in article.sources}
+    assert [[url_of[c.source_id] for c in own.citations] for own in article.sentences()] == [[b.url], [a.url]]
+    assert all(source.also == () for source in article.references)
 
 
 def test_two_editions_are_one_support_and_two_of_their_passages_are_two() -> None:
     first, second = text("first"), text("second")
-    changed = first.replace("first40 first41 first42 first43", "fourty")
-    a, c = (Snippet(HOSTS[0], "The decision", own) for own in (first, second))
-    b, d = (Snippet(HOSTS[1], "The decision", own) for own in (changed, second))
+    more = f"{first} {text('More', 5)}"
+    a, c = (Snippet(HOSTS[0], "The decision", own) for own in (more, second))
+    b, d = (Snippet(HOSTS[1], "The decision", own) for own in (first, second))
     (once, twice) = written(
         index(a, b, c, d), cites("It was decided.", a, b), cites("It was decided.", b, c)
     ).sentences()

@@ -124,8 +124,7 @@ def as_article(
         if not body.sections and body.lead:
             body = Body((), (Section(UNTITLED, body.lead),))
         _require_sections(ctx, body.sections)
-    editions = ctx.store.editions()
-    _count_flow(ctx, body, tuple(map(editions.cite_first_pages, conversations)), evidence)
+    _count_flow(ctx, body, conversations, evidence)
     article = Article(
         ctx.brief.topic,
         body.lead,
@@ -135,7 +134,7 @@ def as_article(
         language=ctx.brief.language,
         note=note,
     )
-    return with_spans(one_source_per_text(article, editions))
+    return with_spans(one_source_per_text(article, ctx.store.editions()))
 
 
 def _require_sections(ctx: RunContext, sections: tuple[Section, ...]) -> None:

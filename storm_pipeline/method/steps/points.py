@@ -79,8 +79,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
     """
     with call_scope("points"), ctx.events.in_stage("points"):
-        editions = ctx.store.editions()
-        findings = distinct_findings(ctx, [editions.cite_first_pages(conversation) for conversation in conversations])
+        findings = distinct_findings(ctx, conversations)
         try:
             vain = [turn.question for conversation in conversations for turn in conversation.turns if not turn.answer]
             room = _room(ctx, findings)

@@ -66,9 +66,9 @@ def allocate(
     if not outline.sections:
         return Evidence(outline, ())
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
-    editions = ctx.store.editions()
-    left = (talk.with_answers(lambda s: keep_citations(s, lambda c: c.snippet_id in kept)) for talk in conversations)
-    available = list(map(editions.cite_first_pages, left))
+    available = [
+        talk.with_answers(lambda s: keep_citations(s, lambda c: c.snippet_id in kept)) for talk in conversations
+    ]
     merged = merge_findings(distinct_findings(ctx, available), notes.same)
     findings = [finding for finding in merged if finding.text not in notes.left_out]
     looked_up = bool(notes.sections)  # the model that placed the findings also asked for missing points

@@ -228,11 +228,8 @@ def _add_above(section: Section, others: Sequence[Section], *, first: bool) -> S
 def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
     """Save a section in the run's folder, emit that it is written, and return it."""
     ctx.run.save_json(f"sections/{number:02d}-{slug(section.heading)}.json", section)
-    editions = ctx.store.editions()
-    sentences = map(editions.cite_once, section.sentences())
-    cited = (citation.source_id for sentence in sentences for citation in sentence.citations)
-    addresses = {source.id: source.url for source in editions.sources()}
-    sources = tuple(addresses[source_id] for source_id in dict.fromkeys(cited))
+    cited = dict.fromkeys(citation.source_id for sentence in section.sentences() for citation in sentence.citations)
+    sources = tuple(ctx.store.source(source_id).url for source_id in cited)
     text = section_to_markdown(section)
     ctx.events.emit(SectionWritten(ctx.events.stage, number, section.heading, text, sources))
     return section
