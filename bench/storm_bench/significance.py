@@ -71,18 +71,21 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
 
     ``first`` and ``second``: topic → value. Raises ValueError: they share no topic.
     """
-    from scipy.stats import ttest_rel
-
     shared = sorted(first.keys() & second.keys())
     if not shared:
         raise ValueError("the two methods have no topic in common")
     a, b = (np.array([values[topic] for topic in shared], dtype=float) for values in (first, second))
-    difference = float((a - b).mean())
-    if len(shared) < 2:
-        return Comparison(difference, len(shared), None, None)
+    permutation = permutation_p(a - b) if len(shared) > 1 else None
+    return Comparison(float((a - b).mean()), len(shared), paired_t(a, b), permutation)
+
+
+def paired_t(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
+    """Return the two-sided p of the paired t-test; None for fewer than two pairs, or without spread."""
+    from scipy.stats import ttest_rel
+
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     spread = np.ptp(a - b) > _NO_SPREAD * max(np.abs(a).max(), np.abs(b).max())
-    t_test = float(ttest_rel(a, b).pvalue) if spread else None
-    return Comparison(difference, len(shared), t_test, permutation_p(a - b))
+    return float(ttest_rel(a, b).pvalue) if spread else None
 
 
 def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) -> float:

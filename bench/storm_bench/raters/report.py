@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from storm_bench.errors import RatingError
-from storm_bench.raters.results import Difference, Mean, Rating, Results
+from storm_bench.raters.results import Mean, Rating, Results
 from storm_bench.raters.scales import ERRORS, FACTS, PUBLISHED, SCALES, USEFULNESS
 from storm_bench.reporting.formats import UNDEFINED, p_value
 from storm_bench.reporting.markdown import template, tidied
@@ -100,16 +100,13 @@ def _table_6(results: Results, first: str, second: str) -> list[list[str]]:
     for row in (one for one in results.differences if (one.first, one.second) == (first, second)):
         own = [means[row.question, system] for system in (first, second)]
         cells = [cell for mean in own for cell in (f"{mean.mean:.2f} {_span(mean)}".strip(), _share(mean.good))]
-        rows.append([results.questions[row.question].title, *cells, *_tests(row)])
+        tests = map(p_value, (row.t_test, row.corrected_t, row.corrected_permutation))
+        rows.append([results.questions[row.question].title, *cells, *tests])
     for preferred in results.preferences:
         if (preferred["first"], preferred["second"]) == (first, second):
             one, other = map(str, preferred["preferred"])
             rows.append(["#Preferred", one, "", other, "", p_value(preferred["p"]), "", ""])
     return rows
-
-
-def _tests(row: Difference) -> list[str]:
-    return [p_value(row.t_test), p_value(row.corrected_t), p_value(row.corrected_permutation)]
 
 
 def _good_note(results: Results) -> str:

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
@@ -14,7 +15,7 @@ from storm_bench.raters.agreement import alpha, equal_share, somers_d
 from storm_bench.raters.scales import ERRORS, FACTS, USEFULNESS, Scale
 from storm_bench.raters.sheets import ATTENTION, COMMENT, FACT, MARKED, PREFERRED, marks, sheets_of
 from storm_bench.raters.store import Answer, Ratings, Round
-from storm_bench.significance import compare, holm, interval
+from storm_bench.significance import compare, holm, interval, paired_t
 
 KINDS = (("person", "person"), ("model", "person"), ("model", "model"))
 
@@ -114,6 +115,14 @@ class Results:
         systems = tuple(table.system for table in shown)
         return Rating(*answer, self.raters[answer.rater], shown[0].topic if shown else "", system, systems)
 
+    @cached_property
+    def _pages(self) -> Mapping[tuple[Any, ...], dict[str, str]]:
+        """Rater, number and article → question → value."""
+        found = defaultdict[tuple[Any, ...], dict[str, str]](dict)
+        for one in self.answers:
+            found[one[:3]][one.question] = one.value
+        return found
+
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems, in the study's order."""
@@ -124,23 +133,26 @@ class Results:
         """The scales that were asked for each article."""
         return self.round.study.questions
 
-    def _given(self, question: str, system: str = "", beside: str = "") -> list[Rating]:
-        """Return the ratings of a question, of a system's articles, those beside another's; empty: of all."""
-        own = (one for one in self.ratings if one.question == question and system in ("", one.system))
-        return [one for one in own if not beside or beside in one.shown]
+    @cached_property
+    def _given(self) -> Mapping[tuple[str, ...], list[Rating]]:
+        """The ratings by question, by question and system, and by these and a system that was shown."""
+        found = defaultdict[tuple[str, ...], list[Rating]](list)
+        for one in self.ratings:
+            own = (one.question, one.system)
+            for key in {own[:1], own, *((*own, beside) for beside in one.shown)}:
+                found[key].append(one)
+        return found
 
     @cached_property
     def means(self) -> list[Mean]:
         """Mean ratings, by scale and system."""
         found = []
-        for name, scale in self.questions.items():
-            for system in self.systems:
-                if given := self._given(name, system):
-                    values, by_topic = [float(one.value) for one in given], _by_topic(given)
-                    good = None if scale.good is None else sum(value >= scale.good for value in values) / len(values)
-                    across = interval(list(by_topic.values()), scale.lowest, scale.highest)
-                    row = (fmean(values), across.low, across.high, good, len(values), across.topics)
-                    found.append(Mean(name, system, *row))
+        for (name, scale), system in product(self.questions.items(), self.systems):
+            if values := [float(one.value) for one in self._given[name, system]]:
+                good = None if scale.good is None else sum(value >= scale.good for value in values) / len(values)
+                across = interval([*_by_topic(self._given[name, system]).values()], scale.lowest, scale.highest)
+                row = (fmean(values), across.low, across.high, good, len(values), across.topics)
+                found.append(Mean(name, system, *row))
         return found
 
     @cached_property
@@ -152,17 +164,17 @@ class Results:
     def _differences(self, first: str, second: str) -> list[Difference]:
         rows = []
         for name in self.questions:
-            pair = ((second, first), (first, second)) if self.round.study.compare else ((second, ""), (first, ""))
-            own, other = ({(one.topic, one.rater): one for one in self._given(name, *of)} for of in pair)
+            pair = ((second, first), (first, second)) if self.round.study.compare else ((second,), (first,))
+            own, other = ({(one.topic, one.rater): one for one in self._given[(name, *of)]} for of in pair)
             if shared := sorted(own.keys() & other.keys()):
-                by_rater = [{"\n".join(key): float(side[key].value) for key in shared} for side in (own, other)]
+                a, b = ([float(side[key].value) for key in shared] for side in (own, other))
                 by_topic = [_by_topic([side[key] for key in shared]) for side in (own, other)]
-                rows.append((name, compare(*by_rater), compare(*by_topic)))
-        t_tests = holm([by_rater.t_test for _, by_rater, _ in rows])
-        permutations = holm([by_topic.permutation for _, _, by_topic in rows])
+                rows.append((name, fmean(a) - fmean(b), len(shared), paired_t(a, b), compare(*by_topic)))
+        t_tests = holm([t_test for *_, t_test, _ in rows])
+        permutations = holm([by_topic.permutation for *_, by_topic in rows])
         return [
-            Difference(name, first, second, a.difference, a.topics, b.topics, a.t_test, t, b.permutation, p)
-            for (name, a, b), t, p in zip(rows, t_tests, permutations, strict=True)
+            Difference(name, first, second, mean, ratings, c.topics, t_test, t, c.permutation, p)
+            for (name, mean, ratings, t_test, c), t, p in zip(rows, t_tests, permutations, strict=True)
         ]
 
     @cached_property
@@ -172,7 +184,7 @@ class Results:
 
         found = []
         for first, second in self.round.study.pairs:
-            counts = [len(self._given(PREFERRED, *of)) for of in ((first, second), (second, first))]
+            counts = [len(self._given[(PREFERRED, *of)]) for of in ((first, second), (second, first))]
             if total := sum(counts):
                 row = {"first": first, "second": second, "preferred": counts}
                 found.append(row | {"p": float(binomtest(counts[0], total).pvalue)})
@@ -181,14 +193,14 @@ class Results:
     @cached_property
     def agreement(self) -> list[dict[str, Any]]:
         """Krippendorff's alpha of each question, and the share of equal ratings by kinds of raters."""
-        units = defaultdict[str, defaultdict[tuple[Any, ...], dict[str, float]]](lambda: defaultdict(dict))
+        units = defaultdict[str, defaultdict[tuple[Any, ...], dict[str, float | str]]](lambda: defaultdict(dict))
         for one in self.ratings:
             if one.question in self.questions:
                 units[one.question][one.topic, one.system][one.rater] = float(one.value)
             elif one.question == PREFERRED:
-                units[PREFERRED][one.topic, *sorted(one.shown)][one.rater] = self.systems.index(one.system)
+                units[PREFERRED][one.topic, *sorted(one.shown)][one.rater] = one.system
             elif one.question.startswith(FACT):
-                units["facts"][one.topic, one.system, one.question][one.rater] = list(FACTS).index(one.value)
+                units["facts"][one.topic, one.system, one.question][one.rater] = one.value
         found = []
         for name, own in units.items():
             level: Literal["ordinal", "nominal"] = "ordinal" if name in self.questions else "nominal"
@@ -216,10 +228,9 @@ class Results:
     def errors(self) -> list[dict[str, Any]]:
         """Marked sentences by class and system, of the sentences of articles whose reading was confirmed."""
         sentences, classes = Counter[str](), defaultdict[str, Counter[str]](Counter)
-        for read in self._given(MARKED):
+        for read in self._given[MARKED,]:
             sentences[read.system] += sum(1 for _ in self.round.articles[read.article].sentences())
-            own = {one.question: one.value for one in self.ratings if one[:3] == read[:3]}
-            classes[read.system].update(marks(own).values())
+            classes[read.system].update(marks(self._pages[read[:3]]).values())
         return [
             {"system": system, "sentences": sentences[system], "marked": classes[system].total()}
             | {name: classes[system][name] for name in ERRORS}
@@ -232,7 +243,7 @@ class Results:
         """How many raters chose each level of a statement, from the lowest on (STORM, figure 3)."""
         found = []
         for name, scale in USEFULNESS.items():
-            counts = Counter(one.value for one in self._given(name))
+            counts = Counter(one.value for one in self._given[name,])
             if counts:
                 found.append({"statement": name, "counts": [counts[value] for value in scale.choices]})
         return found
@@ -240,16 +251,17 @@ class Results:
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
         """Somers' D between the ratings of a scale and the scores of each measure, by system."""
-        scores = {(measure, topic, system): value for topic, system, measure, value in self.scores}
+        scores = defaultdict[str, defaultdict[str, dict[str, float]]](lambda: defaultdict(dict))
+        for topic, system, measure, value in self.scores:
+            scores[measure][system][topic] = value
+        measured = [(measure, system) for measure, of in scores.items() for system in self.systems if system in of]
         found = []
-        for name in self.questions:
-            for measure in dict.fromkeys(measure for measure, *_ in scores):
-                for system in self.systems:
-                    rated = _by_topic(self._given(name, system))
-                    pairs = [(rated[t], scores[measure, t, system]) for t in rated if (measure, t, system) in scores]
-                    if d := somers_d(*zip(*pairs, strict=True)) if pairs else None:
-                        row = {"question": name, "measure": measure, "system": system, "articles": len(pairs)}
-                        found.append(row | {"d": d[0], "p": d[1]})
+        for name, (measure, system) in product(self.questions, measured):
+            rated, of = _by_topic(self._given[name, system]), scores[measure][system]
+            pairs = [(rated[topic], of[topic]) for topic in rated if topic in of]
+            if d := somers_d(*zip(*pairs, strict=True)) if pairs else None:
+                row = {"question": name, "measure": measure, "system": system, "articles": len(pairs)}
+                found.append(row | {"d": d[0], "p": d[1]})
         return found
 
     @cached_property
@@ -257,11 +269,10 @@ class Results:
         """Complete pages of each rater, and passed checks of attention of those that were answered."""
         found = []
         for name, kind in self.raters.items():
-            own = [answer for answer in self.answers if answer.rater == name]
             sheets = sheets_of(self.round, name)
-            wanted = {one.number: str(one.wanted) for one in self.round.assigned[name]}
-            checks = [answer.value == wanted[answer.number] for answer in own if answer.question == ATTENTION]
-            done = sum(not sheet.missing(sheet.own(own)) for sheet in sheets)
+            asked = [(str(one.wanted), self._pages[name, one.number, -1]) for one in self.round.assigned[name]]
+            checks = [page[ATTENTION] == wanted for wanted, page in asked if ATTENTION in page]
+            done = sum(not sheet.missing(self._pages[name, sheet.number, sheet.place]) for sheet in sheets)
             row = {"rater": name, "kind": kind, "done": done, "of": len(sheets)}
             found.append(row | {"checks": len(checks), "passed": sum(checks)})
         return found
@@ -269,7 +280,7 @@ class Results:
     @property
     def comments(self) -> list[Rating]:
         """The comments, by topic and system."""
-        return sorted(self._given(COMMENT), key=lambda one: (one.topic, one.system, one.rater))
+        return sorted(self._given[COMMENT,], key=lambda one: (one.topic, one.system, one.rater))
 
     def as_record(self) -> dict[str, Any]:
         """Return all results as JSON values."""

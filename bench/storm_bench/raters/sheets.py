@@ -7,7 +7,7 @@ from typing import Any
 
 from storm_bench.errors import RatingError
 from storm_bench.raters.assignment import Assigned
-from storm_bench.raters.scales import ERRORS, FACTS, PREFERENCE, USEFULNESS, Scale
+from storm_bench.raters.scales import ERRORS, FACTS, PREFERENCE, USEFULNESS
 from storm_bench.raters.store import Answer, Round
 from storm_pipeline import Article
 from storm_pipeline.types import Paragraph, Sentence
@@ -106,9 +106,11 @@ def sheets_of(ratings: Round, rater: str) -> list[Sheet]:
     """Return the pages of a rater, in order."""
     found = [sheet for assigned in ratings.assigned[rater] for sheet in _sheets(ratings, assigned)]
     if ratings.study.usefulness:
-        statements = tuple(_scaled(name, scale) for name, scale in USEFULNESS.items())
+        statements = tuple(Question(name, scale.question, scale.choices) for name, scale in USEFULNESS.items())
         about = "At the end: how much do you agree?"
-        found.append(Sheet("end", 0, -1, "What you think of it", about, (*statements, _comment("Anything else?"))))
+        found.append(
+            Sheet("end", 0, -1, "What you think of it", about, (*statements, Question(COMMENT, "Anything else?", {})))
+        )
     return found
 
 
@@ -121,26 +123,18 @@ def _sheets(ratings: Round, assigned: Assigned) -> Iterator[Sheet]:
         return
     for position, place in enumerate(places, 1):
         topic = study.articles[place].topic
-        questions = [_scaled(name, scale) for name, scale in study.questions.items()]
+        questions = [Question(name, scale.question, scale.choices) for name, scale in study.questions.items()]
         facts = next((table.facts for table in study.facts if table.topic == topic), ())
         questions += [Question(f"{FACT}{n}", fact, FACTS) for n, fact in enumerate(facts, 1)]
         if study.errors:
             text = "Have you marked each sentence that its sources do not support?"
             questions.append(Question(MARKED, text, {"yes": "yes, or there is none"}))
         if study.comments:
-            questions.append(_comment("Comments on this article"))
+            questions.append(Question(COMMENT, "Comments on this article", {}))
         about = f"Article {position} of {len(places)} on this topic" if len(places) > 1 else ""
         shown, classes = ratings.articles[place], ERRORS if study.errors else None
         yield Sheet(f"{number}-{position}", number, place, topic, about, tuple(questions), shown, classes)
     if len(places) > 1 and study.preference:
         preferred = Question(PREFERRED, "Which article is better, all in all?", PREFERENCE)
-        comment = [_comment("Why?")] if study.comments else []
+        comment = [Question(COMMENT, "Why?", {})] if study.comments else []
         yield Sheet(f"{number}-pair", number, -1, topic, "Both articles compared", (preferred, *comment))
-
-
-def _scaled(name: str, scale: Scale) -> Question:
-    return Question(name, scale.question, scale.choices)
-
-
-def _comment(text: str) -> Question:
-    return Question(COMMENT, text, {})

@@ -91,8 +91,9 @@ class Ratings:
         for rater, number, places, wanted in self._rows("SELECT * FROM assigned ORDER BY rater, number"):
             assigned[rater].append(Assigned(rater, number, tuple(json.loads(places)), wanted))
         is_numbered = all(one.number == n for own in assigned.values() for n, one in enumerate(own, 1))
-        places = {place for own in assigned.values() for one in own for place in one.articles}
-        if not is_numbered or len(articles) != len(study.articles) or places - set(range(len(articles))):
+        shown = [(rater, tuple(sorted(one.articles))) for rater, own in assigned.items() for one in own if one.articles]
+        are_items = {item for _, item in shown} <= {tuple(sorted(item)) for item in study.items}
+        if not is_numbered or len(articles) != len(study.articles) or not are_items or len(set(shown)) < len(shown):
             raise ValueError("what was drawn does not fit the study")
         return Round(study, articles, assigned)
 

@@ -59,10 +59,10 @@ class Study(ConfigTable):
     citations: bool = True  # show numbers and passages; False hides them in all articles
     words: int | None = Field(default=None, ge=100)  # articles are shortened to as many
     attention: int = Field(default=0, ge=0, le=20)  # pages for each rater that check attention
-    raters: tuple[RaterTable, ...] = Field(min_length=1)
-    articles: tuple[ArticleTable, ...] = Field(min_length=1)
+    raters: tuple[RaterTable, ...] = Field(min_length=1, max_length=1_000)
+    articles: tuple[ArticleTable, ...] = Field(min_length=1, max_length=5_000)
     facts: tuple[FactsTable, ...] = ()
-    scales: dict[str, Scale] = Field(default_factory=dict)
+    scales: dict[str, Scale] = Field(default_factory=dict, max_length=100)
     pages: Path | None = None  # JSON Lines with ``url``, ``title`` and ``text`` of pages that files cite
     data: DataTable | None = None
 

@@ -164,24 +164,11 @@ def wrong_resumption(lab: Lab, run: str, whole: Whole) -> list[str]:
 
 def interrupted_at(lab: Lab, run: str, number: signal.Signals, seconds: float, whole: Whole) -> list[str]:
     """Interrupt a run after ``seconds``, then resume it. Returns the violated expectations."""
-    return _interrupted(lab, run, number, lambda _: time.sleep(seconds), whole)
+    return interrupted(lab, run, number, lambda _: time.sleep(seconds), whole)
 
 
-def interrupted_during(lab: Lab, run: str, kind: str, whole: Whole) -> list[str]:
-    """Press Ctrl-C when the first call of this kind was answered, then resume. Returns the violated expectations."""
-
-    def wait(command: Command) -> None:
-        while command.running and not any(line.kind == kind for line in lab.bench.log(run)):
-            time.sleep(0.005)
-
-    found = _interrupted(lab, run, signal.SIGINT, wait, whole)
-    folder = lab.run_folder(run)
-    return found if folder and (folder / "run.json").exists() else ["the run made no folder"]
-
-
-def _interrupted(
-    lab: Lab, run: str, number: signal.Signals, wait: Callable[[Command], None], whole: Whole
-) -> list[str]:
+def interrupted(lab: Lab, run: str, number: signal.Signals, wait: Callable[[Command], None], whole: Whole) -> list[str]:
+    """Interrupt a run when ``wait`` returns, then resume it. Returns the violated expectations."""
     command = lab.write(run)
     wait(command)
     command.signalled(number)

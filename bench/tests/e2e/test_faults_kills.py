@@ -2,16 +2,18 @@
 
 import math
 import signal
+import time
 
 import pytest
 
+from storm_benchmarks.faults.command import Command
 from storm_benchmarks.faults.kills import (
     SIGNALS,
     Kill,
     Whole,
     age_of,
+    interrupted,
     interrupted_at,
-    interrupted_during,
     killed_at,
     moments,
 )
@@ -43,7 +45,15 @@ def test_ctrl_c_in_each_phase_stops_in_order(patient: Lab, whole: Whole) -> None
     assert read | {"section", "lead"} <= set(phases)
 
     def problems(phase: str) -> list[str]:
-        return interrupted_during(patient, f"during-{phase.replace(' ', '-')}", phase, whole)
+        run = f"during-{phase.replace(' ', '-')}"
+
+        def wait(command: Command) -> None:
+            while command.running and not any(line.kind == phase for line in patient.bench.log(run)):
+                time.sleep(0.005)
+
+        found = interrupted(patient, run, signal.SIGINT, wait, whole)
+        folder = patient.run_folder(run)
+        return found if folder and (folder / "run.json").exists() else ["the run made no folder"]
 
     found = dict(zip(phases, parallel_map(problems, phases, workers=2), strict=True))
     assert not any(found.values()), found

@@ -399,6 +399,8 @@ def test_links_of_a_round_are_refused(begun: tuple[Path, dict[str, str]], tmp_pa
         ("CREATE TRIGGER t AFTER UPDATE ON round BEGIN DELETE FROM answers; END", "this program does not make"),
         ("ALTER TABLE round RENAME TO r; CREATE VIEW round AS SELECT * FROM r", "this program does not make"),
         ("UPDATE assigned SET articles = '[0, 99]'", "does not fit the study"),
+        ("UPDATE assigned SET articles = '[0, 3]'", "does not fit the study"),  # two topics
+        ("UPDATE assigned SET articles = '[0, 1]'", "does not fit the study"),  # twice for a rater
         ("UPDATE assigned SET number = number + 5", "does not fit the study"),
         ("UPDATE assigned SET rater = 'eve' || rater", "cannot be used"),
         ("DELETE FROM round", "cannot be used"),

@@ -4,14 +4,17 @@ import csv
 import json
 import math
 import random
+import tracemalloc
 from collections import Counter
-from itertools import product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import krippendorff
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rounds import SYSTEMS, rate_all, set_up_round, study_file
 from scipy import stats
 
@@ -63,14 +66,41 @@ def test_equal_ratings_are_counted_by_kinds() -> None:
     assert equal_share(units, kinds, ("model", "model")) is None
 
 
-def test_somers_d_counts_pairs() -> None:
-    ratings, scores = [0, 0, 1, 1, 2], [0.1, 0.3, 0.2, 0.9, 0.8]
-    pairs = [(i, j) for i, j in product(range(5), repeat=2) if ratings[i] < ratings[j]]
-    wanted = sum(math.copysign(1, scores[j] - scores[i]) for i, j in pairs) / len(pairs)
-    found = somers_d(ratings, scores)
-    assert found
-    assert found[0] == pytest.approx(wanted)
-    assert somers_d([1, 1], [2, 3]) is None
+LEVELS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
+
+
+@given(LEVELS)
+def test_somers_d_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    found, wanted = somers_d(*zip(*pairs, strict=True)), stats.somersd(*zip(*pairs, strict=True))
+    if math.isnan(wanted.statistic):
+        assert found is None
+    else:
+        p_value = 1 if math.isnan(wanted.pvalue) else wanted.pvalue
+        assert found == (pytest.approx(wanted.statistic), pytest.approx(p_value, abs=1e-12))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=6))
+def test_equal_ratings_are_those_of_all_pairs(rows: list[list[float]]) -> None:
+    kinds = {f"r{n}": "person" if n < 2 else "model" for n in range(4)}
+    pairs = [(a, b) for row in rows for a, b in combinations(zip(row, kinds.values(), strict=True), 2)]
+    for kind in (("person", "person"), ("model", "person"), ("model", "model")):
+        equal = [a[0] == b[0] for a, b in pairs if sorted((a[1], b[1])) == list(kind)]
+        units = units_of(np.transpose(rows).tolist())
+        assert equal_share(units, kinds, kind) == (pytest.approx(np.mean(equal)), len(equal))
+
+
+def test_statistics_of_many_ratings_take_little_memory() -> None:
+    numbers = range(1000)
+    units = {(n,): {"a": float(n), "b": float(n * 7 % 1000)} for n in numbers}
+    crowd = {f"r{n}": float(n % 7) for n in numbers}
+    tracemalloc.start()
+    try:
+        assert alpha(units, "ordinal") and alpha(units, "nominal")
+        assert somers_d(numbers, [n * 7 % 1000 for n in numbers])
+        assert equal_share({(1,): crowd}, dict.fromkeys(crowd, "person"), ("person", "person"))
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
 
 
 HEAD = 'compare = ["oRAG", "STORM"]\nrubrics = ["storm"]\nerrors = true\nusefulness = true\nattention = 1\nseed = 4'
