@@ -50,7 +50,7 @@ def expected(article: Article, name: str = "") -> Rows:
         source.id: one.link or ("" if name == "wikitext" and one.authors and one.published else one.address)
         for source, one in zip(whole.references, manuscript(article).references, strict=True)
     }
-    return [(text, tuple(address[i] for i in ids)) for raw, ids in sentence_table(article) if (text := tidy(raw))]
+    return [(text, tuple(address[i] for i in ids)) for raw, ids in sentence_table(whole) if (text := tidy(raw))]
 
 
 @settings(max_examples=40)
