@@ -70,11 +70,6 @@ class Page(HTMLParser):
         if tag == "option" and "selected" in attrs and self.forms:
             self.forms[-1].values.append(("option", attrs.get("value", "")))
 
-    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attributes)
-        if tag not in _VOID:
-            self.handle_endtag(tag)
-
     def handle_endtag(self, tag: str) -> None:
         if tag in _VOID:
             return

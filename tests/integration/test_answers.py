@@ -26,12 +26,8 @@ POINTS = [
 ]
 
 
-def planning(points: list[dict[str, Any]]) -> str:
-    return json.dumps({"pattern": "comparative", "points": points})
-
-
 def test_the_text_is_written_along_an_outline_whose_points_name_passages_and_which_is_kept(tmp_path: Path) -> None:
-    with FakeModel({"OutlineText": planning(POINTS)}) as server:
+    with FakeModel({"OutlineText": json.dumps({"pattern": "comparative", "points": POINTS})}) as server:
         article = storm(server, tmp_path).answer(QUESTION)
     (outlined,) = server.of("OutlineText")
     text = server.of("AnswerQuestion")[0].user

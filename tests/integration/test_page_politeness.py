@@ -1,6 +1,7 @@
 """robots.txt asked once and heeded, few requests to one site at once."""
 
 import contextlib
+import gc
 import socket
 import threading
 import time
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from protego import Protego
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import PageError
@@ -210,6 +212,25 @@ def test_any_bytes_can_be_a_robots_file(data: bytes) -> None:
             assert read(server.url, polite(longest_delay=0.01)) == b"<p>page"
         except PageError as error:
             assert "robots.txt" in str(error)
+
+
+@pytest.mark.parametrize("sought", ["a" * 40 + "b", "\u03b1" * 8 + "b"])
+def test_many_wildcards_are_not_sought_in_a_long_url(sought: str) -> None:
+    rules = "User-agent: *\n" + "".join(f"Disallow: /{n}*{sought}\n" for n in range(8_000))
+    with ScriptedServer(Site(text(rules))) as server:
+        manners = polite()
+        assert read(f"{server.url}/{'a' * 300}", manners) == b"<p>page"
+        with pytest.raises(PageError, match="has too many wildcards for a URL of 7,9"):
+            read(f"{server.url}/{'a' * 7_900}", manners)
+
+
+def test_the_parsed_rules_of_few_sites_are_kept() -> None:
+    manners = polite()
+    for n in range(6):
+        with ScriptedServer(Site(text(f"User-agent: *\nAllow: /{n}"))) as server:
+            assert read(server.url, manners) == b"<p>page"
+    gc.collect()
+    assert sum(isinstance(one, Protego) for one in gc.get_objects()) <= 4
 
 
 @pytest.mark.parametrize(

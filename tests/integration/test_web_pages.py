@@ -522,7 +522,7 @@ def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: 
     assert f"/read/{run}" in answer.links
     assert f"/read/{run}/answers/" in str(asked.url)
     page = checked(browser.post(f"/read/{run}/share"))
-    link = page_link(page)
+    link = re.findall(r"/shared/[\w-]+", " ".join(one.get("value", "") for one in page._controls))[0]
     assert "Only this computer can open it" in page.text
     other = TestClient(browser.app, base_url=HERE, headers={"Accept": "text/html"})
     read = shown(other, link)
@@ -549,10 +549,6 @@ def test_a_link_for_others_has_a_name_that_opens_no_session(browser: TestClient,
     of_before = own.get("/", headers={"Host": "storm-ffffffffffffffff.localhost:8765", "Sec-Fetch-Site": "none"})
     assert (of_before.status_code, "--allow-host" in of_before.text) == (403, False)
     assert "open the address that it prints" in of_before.text
-
-
-def page_link(page: Page) -> str:
-    return str(re.findall(r"/shared/[\w-]+", " ".join(one.get("value", "") for one in page._controls))[0])
 
 
 def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import struct
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -152,10 +153,6 @@ def test_an_address_is_one_page_however_spelt(tmp_path: Path) -> None:
         CachedPages(fetch, tmp_path, "replay")("https://a.org/y")
 
 
-def damage_all(path: Path) -> None:
-    path.write_bytes(b"this is no database " * 500)
-
-
 def damage_inside(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[100:] = b"\xff" * (len(data) - 100)
@@ -182,7 +179,9 @@ def add_a_trigger(path: Path) -> None:
         file.execute("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END")
 
 
-@pytest.mark.parametrize("damage", [damage_all, damage_inside, add_a_trigger])
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.write_bytes(b"this is no database " * 500), damage_inside, add_a_trigger]
+)
 def test_a_damaged_file_is_moved_aside(
     tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -275,16 +274,8 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def flip(data: bytearray, chance: random.Random, most: int = 1 << 30) -> None:
+def flip(data: bytearray, chance: random.Random, most: int) -> None:
     data[chance.randrange(min(most, len(data)))] ^= 1 << chance.randrange(8)
-
-
-def flip_in_the_schema(data: bytearray, chance: random.Random) -> None:
-    flip(data, chance, PAGE)
-
-
-def flip_the_header(data: bytearray, chance: random.Random) -> None:
-    flip(data, chance, 100)
 
 
 def spoil_the_schema(data: bytearray, chance: random.Random) -> None:
@@ -300,7 +291,10 @@ def cut_off(data: bytearray, chance: random.Random) -> None:
     del data[chance.randrange(len(data)) :]
 
 
-@pytest.mark.parametrize("harm", [flip, flip_in_the_schema, flip_the_header, spoil_the_schema, replace_a_page, cut_off])
+FLIPS = [partial(flip, most=most) for most in (1 << 30, PAGE, 100)]  # anywhere, in the schema, in the header
+
+
+@pytest.mark.parametrize("harm", [*FLIPS, spoil_the_schema, replace_a_page, cut_off])
 def test_damage_costs_entries_and_changes_none(intact: bytes, harm: Callable[[bytearray, random.Random], None]) -> None:
     for seed in range(12 if harm is replace_a_page else 6):
         data = bytearray(intact)

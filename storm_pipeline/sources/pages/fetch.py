@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
+from functools import lru_cache
+from urllib.parse import quote, urljoin, urlsplit
 
+from protego import Protego
 from urllib3.response import BaseHTTPResponse
 
 from storm_pipeline.errors import PageError
@@ -18,9 +19,6 @@ from storm_pipeline.run.concurrency import in_own_thread
 from storm_pipeline.sources.documents.decoding import decode
 from storm_pipeline.sources.pages.connection import Access, Limits, Target, exchange, target_of
 from storm_pipeline.sources.transport.gates import Limiter
-
-if TYPE_CHECKING:
-    from protego import Protego
 
 Visit = Callable[[str, float], AbstractContextManager[float]]
 """URL, seconds left → context manager around a request and reading its response; yields the seconds left then.
@@ -42,6 +40,7 @@ _ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _ROBOT = "storm-pipeline"  # this package's user agent in robots.txt
 _CONCURRENT = 2
 _MOST_ROBOTS = 512_000  # bytes of a robots.txt; RFC 9309 requires at least 500 KiB
+_rules = lru_cache(4)(Protego.parse)  # those of a hostile robots.txt take 50 MB
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
 
 
@@ -147,7 +146,8 @@ class _Site:
     """A site's rate limiter and rules, or the reason for not fetching from it (``closed``)."""
 
     limiter: Limiter
-    rules: "Protego | None" = None
+    robots: str = ""
+    wildcards: int = 0  # characters of rules after their first wildcard: each may be sought at each place of a URL
     closed: str = ""
     is_gone: bool = False
 
@@ -178,11 +178,14 @@ class Politeness:
             site = self._site(f"{parts.scheme}://{parts.netloc}").result(left)
         except TimeoutError as error:
             raise PageError(f"the robots.txt of {parts.netloc} was not fetched in the time for the page") from error
-        left -= time.monotonic() - start
         if site.closed:
             raise PageError(f"{parts.netloc} is closed for now: {site.closed}", is_gone=site.is_gone)
-        if site.rules is not None and not site.rules.can_fetch(url, _ROBOT):
+        if len(url) * site.wildcards > 512 * _MOST_ROBOTS:
+            problem = f"has too many wildcards for a URL of {len(url):,} characters"
+            raise PageError(f"the robots.txt of {parts.netloc} {problem}; the page was not fetched")
+        if not _rules(site.robots).can_fetch(url, _ROBOT):
             raise PageError(f"the robots.txt of {parts.netloc} forbids {parts.path[:200]}; the page was not fetched")
+        left -= time.monotonic() - start
         with site.limiter:
             yield left
 
@@ -196,27 +199,24 @@ class Politeness:
     def _read(self, origin: str) -> _Site:
         limiter = Limiter(concurrent=_CONCURRENT)
         try:
-            text = self._robots_text(f"{origin}/robots.txt")
+            robots = "\n".join(_relevant_lines(self._robots_text(f"{origin}/robots.txt")))
         except PageError as error:
             return _Site(limiter, closed=f"its robots.txt could not be fetched ({error})", is_gone=error.is_gone)
-        if text is None:
-            return _Site(limiter)
-        from protego import Protego
-
-        rules = Protego.parse("\n".join(_relevant_lines(text)))
-        delay = min(rules.crawl_delay(_ROBOT) or 0.0, self._longest_delay)
+        parts = (part for line in quote(robots, safe="\n*$/?=&%").split("\n") for part in line.split("*")[1:])
+        wildcards = sum(len(part) - 1 for part in parts if part)
+        delay = min(_rules(robots).crawl_delay(_ROBOT) or 0.0, self._longest_delay)
         if delay > 0:
             limiter.set_rate(1 / delay)
-        return _Site(limiter, rules)
+        return _Site(limiter, robots, wildcards)
 
-    def _robots_text(self, url: str) -> str | None:
-        """Return the text of a robots.txt; None if there is none."""
+    def _robots_text(self, url: str) -> str:
+        """Return the text of a robots.txt; empty if there is none."""
         with follow_redirects(url, self._limits, self._access) as answer:
             status = answer.response.status
             if status >= 500:
                 raise PageError(f"{answer.url} answered {status}; try again later")
             if status != 200:
-                return None
+                return ""
             bounded = replace(answer.limits, max_bytes=_MOST_ROBOTS)
             return decode(replace(answer, limits=bounded).body(truncate=True))
 
