@@ -5,27 +5,10 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
+from storm_pipeline import types
 from storm_pipeline.run import events
 from storm_pipeline.text.identity import source_id
-from storm_pipeline.types import (
-    Article,
-    Citation,
-    Conversation,
-    Heading,
-    Outline,
-    Paragraph,
-    Perspective,
-    Problem,
-    Report,
-    Section,
-    Sentence,
-    Snippet,
-    Source,
-    Spans,
-    Turn,
-    Usage,
-    UsageRow,
-)
+from storm_pipeline.types import Article, Citation, Conversation, Heading, Paragraph, Section, Sentence, Snippet, Source
 
 T = TypeVar("T")
 
@@ -61,7 +44,7 @@ def _tuples(items: st.SearchStrategy[T], max_size: int) -> st.SearchStrategy[tup
 
 
 headings = st.builds(Heading, title=texts, children=_tuples(st.builds(Heading, title=texts), 2))
-outlines = st.builds(Outline, topic=texts, sections=_tuples(headings, 3))
+outlines = st.builds(types.Outline, topic=texts, sections=_tuples(headings, 3))
 _TOLD = ("published", "author", "site", "language", "publisher", "doi", "accessed")
 snippets = st.builds(
     Snippet,
@@ -74,15 +57,15 @@ snippets = st.builds(
 _counts = st.integers(0, 10**6)
 _seconds = st.floats(0, 1e6)
 _rows = st.builds(
-    UsageRow,
+    types.UsageRow,
     seconds=_seconds,
     cost=st.none() | _seconds,
     **dict.fromkeys(("stage", "role", "model"), texts),
     **dict.fromkeys(("calls", "tokens_in", "tokens_cached", "tokens_out"), _counts),
 )
-usages = st.builds(Usage, rows=_tuples(_rows, 2), seconds=_seconds)
-_problems = st.builds(Problem, stage=texts, kind=st.sampled_from(["failure", "degradation"]), detail=texts)
-reports = st.builds(Report, invented_citations=_counts, uncited=_counts, problems=_tuples(_problems, 2))
+usages = st.builds(types.Usage, rows=_tuples(_rows, 2), seconds=_seconds)
+_problems = st.builds(types.Problem, stage=texts, kind=st.sampled_from(["failure", "degradation"]), detail=texts)
+reports = st.builds(types.Report, invented_citations=_counts, uncited=_counts, problems=_tuples(_problems, 2))
 
 
 # Which of an article's snippets a sentence cites is drawn as numbers, and bound to the snippets at the end.
@@ -92,9 +75,9 @@ _paragraphs = _tuples(st.builds(Paragraph, sentences=_tuples(_numbered, 3)), 2)
 _leaf = st.builds(Section, heading=texts, paragraphs=_paragraphs)
 _sections = st.builds(Section, heading=texts, paragraphs=_paragraphs, subsections=_tuples(_leaf, 2))
 _turns = st.builds(
-    Turn, question=texts, queries=_tuples(texts, 1), answer=_tuples(_numbered, 2), snippets=_tuples(snippets, 1)
+    types.Turn, question=texts, queries=_tuples(texts, 1), answer=_tuples(_numbered, 2), snippets=_tuples(snippets, 1)
 )
-_perspectives = st.builds(Perspective, name=texts, focus=texts)
+_perspectives = st.builds(types.Perspective, name=texts, focus=texts)
 _conversations = st.builds(Conversation, perspective=_perspectives, turns=_tuples(_turns, 1))
 _bodies = st.lists(texts, min_size=1, max_size=2)
 _articles = st.builds(
@@ -145,7 +128,7 @@ def articles(draw: st.DrawFn) -> Article:
     )
 
 
-def spans_of(text: str) -> st.SearchStrategy[Spans]:
+def spans_of(text: str) -> st.SearchStrategy[types.Spans]:
     """Parts of a text, in order and apart."""
     cuts = st.lists(st.integers(0, len(text)), unique=True, max_size=6).map(sorted)
     return cuts.map(lambda found: tuple(zip(found[::2], found[1::2], strict=False)))

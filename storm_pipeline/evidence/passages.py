@@ -93,9 +93,8 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     repeats one of another page becomes one passage with it: the first, or the one with all of the other's content
     and more, at the position of the first of them.
 
-    Args:
-        language: of the text written from them, if known. Snippets in another language are not joined: only the writer,
-            and no comparison of words, can say which of them supports a statement.
+    ``language``: of the text written from them, if known. Snippets in another language are not joined: only the writer,
+    and no comparison of words, can say which of them supports a statement.
     """
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:

@@ -104,8 +104,7 @@ class Screen:
     def judge(self, claims: Sequence[Claim], *, will_be_read: bool = False) -> list[ScreenVerdict]:
         """Return the verdicts on the sentences, in the same order.
 
-        Args:
-            will_be_read: whether a judge reads the cited passages, so that citations are kept regardless of similarity.
+        ``will_be_read``: whether a judge reads the cited passages, so that citations are kept regardless of similarity.
         """
         doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
         self._vectors_of([text for claim in doubtful for text in (claim.text, *self._windows_of(claim.cited))])

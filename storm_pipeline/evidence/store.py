@@ -185,8 +185,7 @@ class ReferenceStore(SnippetIndex):
     A text that occurs on several pages is kept for each of them, but embedded once and found once: preferably on a page
     for which it was added rather than kept, then on the page with most snippets. Ties go to the lower id.
 
-    Args:
-        embedder: computes the vectors, with its own thread setting; FAISS runs on one thread.
+    ``embedder``: computes the vectors, with its own thread setting; FAISS runs on one thread.
     """
 
     def __init__(self, embedder: Embedder) -> None:

@@ -94,9 +94,7 @@ def _was_object(name: str, value: object) -> bool:
 def pinned_engine(search: str, engine: object) -> str:
     """Return the engine of a resumed run: for ``auto``, the one that the run used.
 
-    Args:
-        search: the setting.
-        engine: the one in the run's ``run.json``, which is untrusted.
+    ``search``: the setting. ``engine``: the one in the run's ``run.json``, which is untrusted.
 
     Raises SettingsError: the engine is paid, and ``auto`` would not choose it now.
     """

@@ -69,10 +69,8 @@ class KeptProcess:
     def ask(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float) -> T:
         """Send a request, one caller after another; return the result of ``talk``.
 
-        Args:
-            talk: writes a request to the first stream and reads the answer from the second one; raises an error if the
-                answer is missing or damaged.
-            seconds: time limit of the answer, > 0.
+        ``talk``: writes a request to the first stream and reads the answer from the second one; raises an error if the
+        answer is missing or damaged. ``seconds``: time limit of the answer, > 0.
 
         Raises EndedError: no answer in time, or a damaged one; the next request starts another process.
         """

@@ -131,6 +131,16 @@ def tune_process() -> None:
     gc.set_threshold(70_000, *gc.get_threshold()[1:])
 
 
+@contextmanager
+def within_block(variable: contextvars.ContextVar[B], value: B) -> Iterator[None]:
+    """Set a context variable within a block."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
 is_unwanted = contextvars.ContextVar[Callable[[], bool]]("storm_is_unwanted", default=lambda: False)
 """Whether nobody waits for the result of this context's work any more."""
 

@@ -9,13 +9,14 @@ import hashlib
 import json
 import threading
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.run.concurrency import within_block
 from storm_pipeline.run.replica import current_disk
 from storm_pipeline.text.files import read_records, write_errors_as
 
@@ -35,18 +36,13 @@ _COPIED = "copied"  # kind of the record that marks all records before it as cop
 _place: ContextVar[str] = ContextVar("storm_place", default="")
 
 
-@contextmanager
-def call_scope(name: str) -> Iterator[None]:
+def call_scope(name: str) -> AbstractContextManager[None]:
     """Name the part of a run for a block, such as an interview.
 
     Concurrent parts may send equal requests, whose replies arrive in any order. The scope assigns each reply to the
     same part when the run is resumed.
     """
-    token = _place.set(f"{_place.get()}/{name}")
-    try:
-        yield
-    finally:
-        _place.reset(token)
+    return within_block(_place, f"{_place.get()}/{name}")
 
 
 def current_scope() -> str:

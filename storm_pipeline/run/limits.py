@@ -17,11 +17,13 @@ a ``patience`` of 0, and waits on its own side before it asks again.
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
+
+from storm_pipeline.run.concurrency import within_block
 
 MINUTE = 60.0
 """Seconds for which tokens count, and after which reservations of a process that is not heard of lapse."""
@@ -221,11 +223,6 @@ def in_force() -> Limits:
     return _in_force.get() or _OF_PROCESS
 
 
-@contextmanager
-def within(limits: Limits) -> Iterator[None]:
+def within(limits: Limits) -> AbstractContextManager[None]:
     """Put limits in force for the runs that the block begins."""
-    token = _in_force.set(limits)
-    try:
-        yield
-    finally:
-        _in_force.reset(token)
+    return within_block(_in_force, limits)

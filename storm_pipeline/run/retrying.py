@@ -1,15 +1,15 @@
 """Retries with exponential backoff, and a time limit for functions without one."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import TimeoutError as OutOfTime
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.run.concurrency import in_own_thread
+from storm_pipeline.run.concurrency import in_own_thread, within_block
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -42,14 +42,9 @@ class TransientError(SearchError):
         self.retry_after = retry_after  # seconds to wait, from ``Retry-After``; None if the server gave none
 
 
-@contextmanager
-def report_retries(listener: OnRetry) -> Iterator[None]:
+def report_retries(listener: OnRetry) -> AbstractContextManager[None]:
     """Report retries within the block to ``listener``, in this thread and in threads with a copy of its context."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
+    return within_block(_listener, listener)
 
 
 def with_retries(attempt: Callable[[], T], patience: Patience) -> T:

@@ -15,26 +15,12 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from strategies import HOSTILE, articles, spans_of, texts
 
+from storm_pipeline import types
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import Remark, passage_link
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import (
-    Article,
-    Citation,
-    Conversation,
-    Paragraph,
-    Perspective,
-    Problem,
-    Report,
-    Section,
-    Sentence,
-    Snippet,
-    Spans,
-    Turn,
-    Usage,
-    UsageRow,
-)
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Spans, Usage, UsageRow
 
 
 @pytest.mark.parametrize(("title", "text"), [("A", "Silk. " * 20_000), ("Silk. " * 20_000, "A")])
@@ -48,8 +34,10 @@ def test_a_page_that_would_show_one_passage_or_title_too_often_is_refused(title:
 
 def test_a_page_that_would_name_one_source_too_often_below_the_research_is_refused() -> None:
     snippet = Snippet("https://a.org", "Silk. " * 20_000, "A")
-    turns = tuple(Turn("What?", answer=(cites(f"It is {i}.", snippet),)) for i in range(450))
-    article = Article("Silk", sources=(page_of(snippet),), conversations=(Conversation(Perspective("A", "B"), turns),))
+    turns = tuple(types.Turn("What?", answer=(cites(f"It is {i}.", snippet),)) for i in range(450))
+    article = Article(
+        "Silk", sources=(page_of(snippet),), conversations=(types.Conversation(types.Perspective("A", "B"), turns),)
+    )
     with pytest.raises(DatasetError, match=r"of which a check or a page may have 50,000,000"):
         to_html(article)
 
@@ -175,7 +163,7 @@ def example() -> Article:
         (Section("History", (Paragraph((both,)),)),),
         (page_of(one, two), page_of(memo)),
         usage=Usage((UsageRow("sections", "writer", "small-model", 2, 1000, 0, 50, 9.0, 0.5),), 75.0),
-        report=Report(dropped_faulty=2, problems=(Problem("sections", "failure", "One was lost."),)),
+        report=types.Report(dropped_faulty=2, problems=(types.Problem("sections", "failure", "One was lost."),)),
     )
 
 

@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from strategies import HOSTILE, articles
 
+from storm_pipeline import types
 from storm_pipeline.errors import RunError
 from storm_pipeline.evidence.citations import marker, number_references, parse_cited
 from storm_pipeline.output.export.formats import FORMATS, export
@@ -26,23 +27,7 @@ from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.run.article_json import SCHEMA, from_json, to_json
 from storm_pipeline.text.markers import MARKS
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import (
-    Article,
-    Citation,
-    Conversation,
-    Outline,
-    Paragraph,
-    Perspective,
-    Problem,
-    Report,
-    Section,
-    Sentence,
-    Snippet,
-    Source,
-    Turn,
-    Usage,
-    UsageRow,
-)
+from storm_pipeline.types import Article, Citation, Conversation, Outline, Paragraph, Section, Sentence, Snippet, Source
 
 
 def test_an_article() -> None:
@@ -151,9 +136,9 @@ def article_of(texts: list[str]) -> Article:
         (Section(heading, body),),
         (source,),
         Outline(title),
-        (Conversation(Perspective(name, focus), (Turn(question, (question,), (sentence,)),)),),
-        usage=Usage((UsageRow(heading, name, model, 1),)),
-        report=Report(problems=(Problem(heading, "failure", detail),)),
+        (Conversation(types.Perspective(name, focus), (types.Turn(question, (question,), (sentence,)),)),),
+        usage=types.Usage((types.UsageRow(heading, name, model, 1),)),
+        report=types.Report(problems=(types.Problem(heading, "failure", detail),)),
     )
 
 

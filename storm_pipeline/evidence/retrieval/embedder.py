@@ -89,10 +89,8 @@ class SentenceTransformerEmbedder:
     A vector depends on its text alone, bit for bit: texts are embedded one by one on one thread, or, where oneDNN
     multiplies (BERT's on x86, the pinned model included), with others of as many tokens, which need no padding.
 
-    Args:
-        model: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
-            or a name on the model hub.
-        cache: folder for models from the hub; default: the library's cache.
+    ``model``: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
+    or a name on the model hub. ``cache``: folder for models from the hub; default: the library's cache.
     """
 
     def __init__(self, model: str | Path, *, cache: Path | None = None) -> None:

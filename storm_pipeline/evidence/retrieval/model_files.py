@@ -103,9 +103,7 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
     Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned. ``source``:
     as :func:`local_folder` reads it; a folder is never looked for on the network.
 
-    Raises:
-        SettingsError: the configuration asks for code.
-        OSError, ValueError: it is absent, or cannot be read.
+    Raises SettingsError: the configuration asks for code; OSError, ValueError: it is absent, or cannot be read.
     """
     options: dict[str, Any] = {"cache_dir": cache, "local_files_only": True, "trust_remote_code": False}
     folder = local_folder(source)

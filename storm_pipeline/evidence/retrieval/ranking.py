@@ -33,10 +33,8 @@ class HybridIndex:
     Results are those of an index built at once, and do not depend on the order in which snippets came: ties go to the
     lower id.
 
-    Args:
-        dimension: of the vectors.
-        embed: texts to unit vectors; the best :data:`EMBEDDED_A_QUERY` by BM25 that have no vector are
-            embedded for a query, and compared in it alone, so that no search changes what another one finds.
+    ``dimension``: of the vectors. ``embed``: texts to unit vectors; the best :data:`EMBEDDED_A_QUERY` by BM25 that have
+    no vector are embedded for a query, and compared in it alone, so that no search changes what another one finds.
     """
 
     def __init__(self, dimension: int, embed: Embed) -> None:

@@ -52,8 +52,7 @@ _place: ContextVar[Place | None] = ContextVar("job_place", default=None)
 class Executor(AbstractContextManager["Executor"]):
     """Runs jobs concurrently. A context manager; ``run`` may be called repeatedly, but not concurrently.
 
-    Args:
-        at_once: maximum concurrent jobs.
+    ``at_once``: maximum concurrent jobs.
 
     Attributes:
         name: on the command line.

@@ -78,10 +78,8 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
     setting are separated by ``|``. A ``.jsonl`` has one object per line, with ``topic`` and settings. The encoding is
     detected; the delimiter of a ``.csv`` may be a comma, semicolon or tab.
 
-    Args:
-        path: the file.
-        allow: settings, such as ``lm``, that the file may set in addition to :data:`storm_pipeline.settings.CONTENT`,
-            since lists of topics may come from others.
+    ``path``: the file. ``allow``: settings, such as ``lm``, that the file may set in addition to
+    :data:`storm_pipeline.settings.CONTENT`, since lists of topics may come from others.
 
     Raises SettingsError: the file cannot be read, has no topic, or an invalid line or setting; the message names the
     line.

@@ -36,8 +36,7 @@ class ConfiguredValue:
 def load_settings(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> Settings:
     """Return the settings of the configuration, overridden by ``given``.
 
-    Args:
-        folder: the folder whose files are read; None: only the user's configuration.
+    ``folder``: the folder whose files are read; None: only the user's configuration.
 
     Raises SettingsError: an unreadable file, an unknown or invalid setting, or one that a folder's file must not set;
     the message names the origin.

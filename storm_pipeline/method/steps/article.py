@@ -53,9 +53,7 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
 def search_for_answer(ctx: RunContext) -> tuple[Snippet, ...]:
     """Search for the question and for a model's queries for it, up to the number in the settings.
 
-    Raises:
-        ModelError: the model fails.
-        NothingFoundError: no search finds anything.
+    Raises ModelError: the model fails; NothingFoundError: no search finds anything.
     """
     with ctx.events.in_stage("search"):
         inputs = {"topic": ctx.brief.about, "also": "", "question": ctx.brief.topic, "number": ctx.settings.queries}

@@ -274,9 +274,7 @@ def _named_perspectives(ctx: RunContext, contents: str) -> tuple[Perspective, ..
 def hold_interviews(ctx: RunContext, interview: Interview = converse) -> Conversations:
     """Hold the basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
-    Raises:
-        ModelError: no question could be asked.
-        NothingFoundError: no question found a source.
+    Raises ModelError: no question could be asked; NothingFoundError: no question found a source.
     """
     with Tasks() as tasks, ctx.events.in_stage("conversations", total=_most_turns(ctx)):
         first = tasks.start(interview, ctx, BASIC_FACT_WRITER)

@@ -249,8 +249,7 @@ def answer_all_points(ctx: RunContext, wanted: Sections, read: Collection[str] =
     those in part, are searched for with the model's queries, at most twelve questions, the first of each section first,
     and answered in another call. A failing call is recorded and leaves its questions open.
 
-    Args:
-        read: ids of the snippets that were read completely and cannot answer open questions.
+    ``read``: ids of the snippets that were read completely and cannot answer open questions.
     """
     questions = [question for _, section in wanted for question in section]
     # Searched before the answers add to the store, so that results do not depend on their order.

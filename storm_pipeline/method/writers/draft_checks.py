@@ -114,8 +114,7 @@ def check_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_
 
     If the settings say ``unchecked``, all sentences stay as they were written.
 
-    Args:
-        where: name of the text in the record.
+    ``where``: name of the text in the record.
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:

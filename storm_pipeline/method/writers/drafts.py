@@ -91,8 +91,7 @@ def without_prompt_lines(text: str, inputs: Mapping[str, object]) -> str:
 
     Headings stay, and so do sentences that cite.
 
-    Args:
-        inputs: of the prompt, by name.
+    ``inputs``: of the prompt, by name.
     """
     known = {""}
     for name, value in inputs.items():

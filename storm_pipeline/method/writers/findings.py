@@ -89,8 +89,7 @@ def map_to_first(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable
 
     A finding with a number that the first one lacks is not merged.
 
-    Args:
-        groups: numbers of findings, from 1; others are ignored.
+    ``groups``: numbers of findings, from 1; others are ignored.
     """
     language, same = ctx.brief.language, dict[int, int]()
     for group in groups:

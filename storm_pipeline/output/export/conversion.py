@@ -177,9 +177,8 @@ def _print(page: bytes, end: float) -> bytes:
 def style_text(style: str | None) -> bytes:
     """Return a style as the content of its file.
 
-    Args:
-        style: a name of the repository of CSL styles, such as ``apa`` or ``chicago-author-date``, or a short form of
-            it, such as ``mla``; the path of a ``.csl`` file; or None for our own.
+    ``style``: a name of the repository of CSL styles, such as ``apa`` or ``chicago-author-date``, or a short form of
+    it, such as ``mla``; the path of a ``.csl`` file; or None for our own.
 
     Raises MissingExtraError: the styles are not installed; SettingsError: no such style, or it cannot be read.
     """

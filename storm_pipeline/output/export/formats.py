@@ -80,10 +80,9 @@ def as_text(article: "Article", name: str) -> bytes:
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
     """Return an article as the content of a file for another program, in one of :data:`FORMATS`.
 
-    Args:
-        citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
-            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.conversion.style_text`; by default numbers.
-            Note styles make footnotes. Other formats ignore it.
+    ``citation_style``: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
+    ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.conversion.style_text`; by default numbers. Note
+    styles make footnotes. Other formats ignore it.
 
     Raises:
         SettingsError: no format or style has this name. MissingExtraError: the format needs an extra.

@@ -19,8 +19,17 @@ _ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in string.punctuation})
 def write(manuscript: Manuscript) -> bytes:
     """Return the metadata and the text, one sentence per line; Pandoc adds the references at the end."""
     body = "\n".join(_body(manuscript))
-    identifier = f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}"
-    metadata = {"identifier": identifier, **_metadata(manuscript)}
+    metadata = {
+        "identifier": f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}",
+        "title": manuscript.title,
+        "subtitle": manuscript.provenance,
+        "author": list(manuscript.models) or ["storm-pipeline"],
+        "date": manuscript.written,
+        "lang": "" if manuscript.language == "und" else manuscript.language,
+        "dir": "rtl" if is_right_to_left(manuscript.language) else "",
+        "reference-section-title": references_heading(manuscript.language) if manuscript.references else "",
+        "references": list(map(_item, manuscript.references)),
+    }
     fields = (f"{name}: {json.dumps(_escape(value), ensure_ascii=False)}" for name, value in metadata.items() if value)
     return "\n".join(["---", *fields, "---", body, ""]).encode()
 
@@ -49,19 +58,6 @@ def _sentence(sentence: CitedSentence, references: tuple[Reference, ...]) -> str
         shown = f", {pages}" if pages[:1].isdecimal() else f"{{{pages}}}" if pages else ""
         cites.append(f"@{references[cite.number - 1].key}{shown}")
     return escape(sentence.text) + (f" [{'; '.join(cites)}]" if cites else "")
-
-
-def _metadata(manuscript: Manuscript) -> dict[str, Any]:
-    return {
-        "title": manuscript.title,
-        "subtitle": manuscript.provenance,
-        "author": list(manuscript.models) or ["storm-pipeline"],
-        "date": manuscript.written,
-        "lang": "" if manuscript.language == "und" else manuscript.language,
-        "dir": "rtl" if is_right_to_left(manuscript.language) else "",
-        "reference-section-title": references_heading(manuscript.language) if manuscript.references else "",
-        "references": list(map(_item, manuscript.references)),
-    }
 
 
 def _item(reference: Reference) -> dict[str, Any]:

@@ -67,8 +67,7 @@ class SourcePolicy:
         allow: domains, or domains with a path, that are always allowed.
         catalogue: known ratings of sources; default: the package's.
 
-    Raises:
-        SettingsError: unknown policy, or a malformed entry of a list.
+    Raises SettingsError: unknown policy, or a malformed entry of a list.
     """
 
     def __init__(

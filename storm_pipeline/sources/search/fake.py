@@ -41,8 +41,7 @@ class FakeSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Return the prepared snippets of up to ``k`` pages, best first.
 
-        Raises:
-            SearchError: the query is one of ``failing``.
+        Raises SearchError: the query is one of ``failing``.
         """
         self._queries.append(query)
         if self._failing(query) if callable(self._failing) else query in self._failing:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
-"""Names and values: strings, numbers, or lists of strings."""
+"""Names and values: strings, numbers, or lists of strings, which repeat the name."""
 
 SOON = 2.5
 """Seconds in which a reachable host answers; some firewalls drop packets without a reply."""
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_ADDRESS = "check the engine's address"
+_FEWER = f"ask for fewer results or {_ADDRESS}"
 
 
 def user_agent() -> str:
@@ -46,8 +48,7 @@ class ApiClient:
         remedies: HTTP status → remedy, in addition to the general ones.
         refusals: error responses identified by their text, not the status alone.
 
-    Raises:
-        SettingsError: a header value is malformed (a line break in a key, for instance).
+    Raises SettingsError: a header value is malformed (a line break in a key, for instance).
     """
 
     def __init__(
@@ -83,14 +84,9 @@ class ApiClient:
             self._session.mount(scheme, HTTPAdapter(pool_maxsize=rate.concurrent))
 
     def get_json(self, params: Params, path: str = "") -> Any:
-        """Return the parsed JSON response of a GET request.
+        """Return the parsed JSON response of a GET request with query parameters; ``path``: appended to the base URL.
 
-        Args:
-            params: query parameters; a list repeats the name.
-            path: appended to the base URL.
-
-        Raises:
-            SearchError: the request failed after retries; the message names service, status and remedy.
+        Raises SearchError: the request failed after retries; the message names service, status and remedy.
         """
         return self._request(self._json, "GET", path, params=params)
 
@@ -146,10 +142,7 @@ class ApiClient:
             while piece := response.raw.read1(1 << 16, decode_content=True):
                 received += piece
                 if len(received) > self._max_bytes:
-                    raise SearchError(
-                        f"{self._service} answered with more than {self._max_bytes:,} bytes; "
-                        "ask for fewer results or check the engine's address"
-                    )
+                    raise self._unusable(f"more than {self._max_bytes:,} bytes", _FEWER)
                 if time.monotonic() > deadline:
                     raise SearchError(f"{self._service} did not finish its answer")  # which nobody waits for
             return bytes(received)
@@ -162,22 +155,16 @@ class ApiClient:
 
     def _json(self, body: bytes) -> Any:
         if body.lstrip()[:1] == b"<":
-            raise SearchError(
-                f"{self._service} answered with a web page instead of JSON; check the engine's address, "
-                "and whether a proxy or login page intercepts requests"
-            )
+            remedy = f"{_ADDRESS}, and whether a proxy or login page intercepts requests"
+            raise self._unusable("a web page instead of JSON", remedy)
         if body.count(b"[") + body.count(b"{") > MOST_VALUES:  # each takes up to 30 times its text in memory
-            raise SearchError(
-                f"{self._service} answered with more than {MOST_VALUES:,} lists and objects; "
-                "ask for fewer results or check the engine's address"
-            )
+            raise self._unusable(f"more than {MOST_VALUES:,} lists and objects", _FEWER)
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
             if _is_cut_short(body, error):
                 raise TransientError(f"{self._label} answered with JSON that is cut short; try again later") from error
-            odd = f"{self._service} answered with something that is not JSON; check the engine's address"
-            raise SearchError(odd) from error
+            raise self._unusable("something that is not JSON") from error
 
     def _xml(self, body: bytes) -> Any:
         from lxml import etree
@@ -185,8 +172,10 @@ class ApiClient:
         try:
             return parse_xml(body)
         except etree.XMLSyntaxError as error:
-            odd = f"{self._service} answered with something that is not XML; check the engine's address"
-            raise SearchError(odd) from error
+            raise self._unusable("something that is not XML") from error
+
+    def _unusable(self, what: str, remedy: str = _ADDRESS) -> SearchError:
+        return SearchError(f"{self._service} answered with {what}; {remedy}")
 
     @contextlib.contextmanager
     def _translated_errors(self) -> Iterator[None]:
