@@ -4,14 +4,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import CancelledError, Future
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import PageError
+from storm_pipeline.run.concurrency import FairThreads
 from storm_pipeline.sources.documents.markup import HEADINGS, under_headings
 from storm_pipeline.sources.pages.connection import Access, Limits
 from storm_pipeline.sources.pages.extract import MAX_NAME_CHARS, Page, extract_isolated
@@ -19,7 +20,7 @@ from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
 from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merge_results
 from storm_pipeline.sources.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.text.chunks import chunks
-from storm_pipeline.text.identity import canonical_url
+from storm_pipeline.text.identity import canonical_url, host_of
 from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.text.plain import plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -54,7 +55,7 @@ class PageReader:
     Args:
         passages: maximum number of passages per page in a search, >= 1.
         seconds: how long a search waits for its pages after the engine has answered, > 0.
-        workers: maximum number of pages read concurrently, over all searches, >= 1.
+        workers: maximum number of pages read concurrently, over all searches, >= 1; few of them of one host.
         reads: whether to read the page of a hit.
     """
 
@@ -71,13 +72,13 @@ class PageReader:
         self._fetch, self._reads, self._cut = fetch, reads, cut
         self._max_passages, self._seconds = passages, seconds
         # Not parallel_map, which waits for everything: a late page must not delay the search.
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
+        self._threads = FairThreads(workers)
         self._futures: dict[str, Future[_IndexedPage]] = {}
         self._lock = threading.Lock()
 
     def close(self) -> None:
         """Start no further pages, without waiting for those being read."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     def read(self, hit: SearchResult, query: str) -> SearchResult:
         """Return passages of a result's pages, in its order, the best passage of a page first."""
@@ -98,7 +99,8 @@ class PageReader:
         with self._lock:
             known = self._futures.get(hit.source_id)
             if known is None or known.cancelled():
-                known = self._futures[hit.source_id] = self._pool.submit(copy_context().run, self._index_page, hit.url)
+                known = self._threads.start(host_of(hit.url), partial(self._index_page, hit.url))
+                self._futures[hit.source_id] = known
             return known
 
     def _index_page(self, url: str) -> _IndexedPage:

@@ -7,12 +7,12 @@ import gc
 import inspect
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from storm_pipeline.errors import StoppedError
 
@@ -106,16 +106,61 @@ def in_own_thread(
 ) -> "Future[B]":
     """Start ``work`` in a thread, in a context, by default a copy of the caller's."""
     future: Future[B] = Future()
-    context = context or contextvars.copy_context()
+    given = future, work, context or contextvars.copy_context()
+    threading.Thread(target=_fulfil, args=given, name=name, daemon=daemon).start()
+    return future
 
-    def run() -> None:
+
+def _fulfil(future: "Future[B]", work: Callable[[], B], context: contextvars.Context) -> None:
+    """Set the result of ``work`` or its error, unless the future was cancelled before."""
+    if future.set_running_or_notify_cancel():
         try:
             future.set_result(context.run(work))
         except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
             future.set_exception(error)
 
-    threading.Thread(target=run, name=name, daemon=daemon).start()
-    return future
+
+class FairThreads:
+    """Threads for tasks by key, such as a page's host: of one key few run at once, so that it cannot hold all threads.
+
+    Tasks run in copies of the caller's context. Nothing waits for their end, not even that of the process. Thread-safe.
+
+    ``workers``: maximum number of tasks that run at once, ``of_one``: of one key; both >= 1.
+    """
+
+    def __init__(self, workers: int = 8, of_one: int = 2) -> None:
+        self._workers, self._of_one = workers, of_one
+        self._waiting: list[tuple[str, Future[Any], Callable[[], Any], contextvars.Context]] = []
+        self._running = Counter[str]()
+        self._lock = threading.Lock()
+
+    def start(self, key: str, work: Callable[[], B]) -> "Future[B]":
+        """Start ``work`` as soon as a thread is free for its key."""
+        future: Future[B] = Future()
+        with self._lock:
+            self._waiting.append((key, future, work, contextvars.copy_context()))
+            self._start_next()
+        return future
+
+    def _start_next(self) -> None:
+        tasks = (task for task in self._waiting if self._running[task[0]] < self._of_one)
+        if self._running.total() < self._workers and (task := next(tasks, None)):
+            self._waiting.remove(task)
+            self._running[task[0]] += 1
+            threading.Thread(target=self._run, args=task, name="fair", daemon=True).start()
+
+    def _run(self, key: str, *task: Any) -> None:
+        _fulfil(*task)
+        with self._lock:
+            self._running[key] -= 1
+            self._start_next()
+
+    def close(self) -> None:
+        """Cancel the tasks that have not started."""
+        with self._lock:
+            for _, future, *_ in self._waiting:
+                future.cancel()
+            self._waiting.clear()
 
 
 def tune_process() -> None:

@@ -145,6 +145,17 @@ def test_a_crawl_delay_is_heeded_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) 
     assert slept == pytest.approx([0.2, 0.2])
 
 
+def test_a_turn_that_comes_too_late_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept = list[float]()
+    monkeypatch.setattr(gates, "time", SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append))
+    with ScriptedServer(Site(text("User-agent: *\nCrawl-delay: 3600"))) as server:
+        manners = polite(longest_delay=31)
+        read(server.url, manners)
+        with pytest.raises(PageError, match="too few requests"):
+            read(server.url, manners)
+    assert (slept, len(server.requests)) == ([], 2)
+
+
 def test_the_robots_files_of_redirects_count_against_the_time_of_the_page() -> None:
     delayed = Reply(404, delay=0.3)
     with contextlib.ExitStack() as stack:

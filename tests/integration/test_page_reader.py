@@ -145,6 +145,23 @@ def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reade
     assert (result.read, result.unread) == (("https://a.org/1", "https://b.org/2"), ())
 
 
+def test_slow_pages_of_one_host_leave_readers_to_others(reader: Make) -> None:
+    come, slow = threading.Event(), list[bool]()
+
+    def fetch(url: str) -> Page:
+        if "/b.org" not in url:
+            slow.append(threading.current_thread().daemon)
+            come.wait(60)
+        else:
+            assert len(slow) <= 2 and all(slow)  # the program ends without them
+            come.set()
+        return page(url)
+
+    hits = [Snippet(f"https://a.org/{number}", "", "engine's") for number in range(20)]
+    result = reader(fetch, hits=[*hits, HITS[1]]).search("silk", 30)
+    assert (len(result.read), result.unread) == (21, ())
+
+
 def test_from_the_engine_over_the_wire_to_the_passage() -> None:
     def script(request: Request) -> Reply:
         if request.path == "/robots.txt":

@@ -33,7 +33,7 @@ def entries(rate: float, idle: Sequence[float], held: float = 0.0) -> list[float
         limiter.hold(held)
         for seconds in idle:
             clock.sleep(seconds)
-            with limiter:
+            with limiter.turn():
                 times.append(clock.now)
     return times
 

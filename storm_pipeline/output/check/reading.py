@@ -1,6 +1,7 @@
 """Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,20 +12,19 @@ from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.output.check.matching import Library, Match, with_cited_works
 from storm_pipeline.output.render.links import MOST_CITED, NO_ADDRESS
-from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.concurrency import FairThreads
 from storm_pipeline.sources.documents.bibliography import Entry
 from storm_pipeline.sources.documents.document import Document
 from storm_pipeline.sources.documents.reader import read_documents, read_entries, stays_below
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.files import walk
-from storm_pipeline.text.identity import source_id
+from storm_pipeline.text.identity import host_of, source_id
 from storm_pipeline.types import Article, Snippet
 
 PASSAGES = 3  # maximum passages of a page by which a sentence is judged
 OFFLINE = "it is not in the folder, and nothing was fetched"
 Reading = tuple[Reference | None, PageError | None]  # a source's text, and why its page is unread; both by a copy
-_WORKERS = 8  # pages read at the same time
 _RUN = "article.json"
 
 
@@ -159,9 +159,10 @@ def read_source(fetch: Callable[[str], Page] | None, reference: Reference) -> Re
 
 
 def read_sources(fetch: Callable[[str], Page] | None, sources: Mapping[str, Reference]) -> dict[str, Reading]:
-    """Read sources at the same time; see :func:`read_source`."""
-    readings = parallel_map(partial(read_source, fetch), sources.values(), workers=_WORKERS)
-    return dict(zip(sources, readings, strict=True))
+    """Read sources at the same time, few of one host; see :func:`read_source`."""
+    with closing(FairThreads()) as threads:
+        started = [threads.start(host_of(cited.url), partial(read_source, fetch, cited)) for cited in sources.values()]
+        return {name: reading.result() for name, reading in zip(sources, started, strict=True)}
 
 
 def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[str], Page]:

@@ -150,7 +150,7 @@ class Limits:
 
     connect: float = 5.0  # seconds to wait for a connection
     read: float = 10.0  # seconds to wait for the next bytes
-    total: float = 20.0  # total seconds, including redirects and robots.txt, excluding the host's rate limit
+    total: float = 20.0  # total seconds, including redirects, robots.txt and the wait for a turn
     max_bytes: int = 10_000_000  # maximum size after decompression
     redirects: int = 5  # maximum number of redirects followed
 

@@ -23,7 +23,7 @@ from storm_pipeline.sources.transport.gates import Limiter
 Visit = Callable[[str, float], AbstractContextManager[float]]
 """URL, seconds left → context manager around a request and reading its response; yields the seconds left then.
 
-Waiting for a turn is not subtracted. Raises PageError to forbid the request.
+Raises PageError to forbid the request.
 """
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -169,11 +169,11 @@ class Politeness:
 
     @contextlib.contextmanager
     def visit(self, url: str, left: float) -> Iterator[float]:
-        """Wait for the rate limit before a page is fetched in the block; yield the seconds left after its robots.txt.
+        """Wait for the rate limit before a page is fetched in the block; yield the seconds left after all waiting.
 
-        Raises PageError: robots.txt forbids the page, or takes longer than ``left``; it is then read for later pages.
+        Raises PageError: robots.txt forbids the page; or a turn, or robots.txt, which later pages have, takes longer.
         """
-        parts, start = urlsplit(url), time.monotonic()
+        parts, deadline = urlsplit(url), time.monotonic() + left
         try:
             site = self._site(f"{parts.scheme}://{parts.netloc}").result(left)
         except TimeoutError as error:
@@ -185,9 +185,12 @@ class Politeness:
             raise PageError(f"the robots.txt of {parts.netloc} {problem}; the page was not fetched")
         if not _rules(site.robots).can_fetch(url, _ROBOT):
             raise PageError(f"the robots.txt of {parts.netloc} forbids {parts.path[:200]}; the page was not fetched")
-        left -= time.monotonic() - start
-        with site.limiter:
-            yield left
+        with contextlib.ExitStack() as turn:
+            try:
+                turn.enter_context(site.limiter.turn(deadline - time.monotonic()))
+            except TimeoutError as error:
+                raise PageError(f"{parts.netloc} allows too few requests for the page to be fetched in time") from error
+            yield deadline - time.monotonic()
 
     def _site(self, origin: str) -> Future[_Site]:
         """Return a site's limiter and rules; its robots.txt is read once, for all callers."""

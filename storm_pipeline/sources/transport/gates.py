@@ -3,7 +3,8 @@
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,11 +18,9 @@ _CLOSED_SECONDS = 60.0
 
 
 class Limiter:
-    """A rate and concurrency limit: ``with limiter:`` waits for its turn and a slot.
+    """A rate and concurrency limit.
 
-    Args:
-        rate: entries per second, > 0; infinite for no limit.
-        concurrent: maximum number of threads inside, >= 1.
+    ``rate``: entries per second, > 0; infinite for no limit. ``concurrent``: maximum number of threads inside, >= 1.
     """
 
     def __init__(self, rate: float = math.inf, *, concurrent: int = 4) -> None:
@@ -40,17 +39,24 @@ class Limiter:
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
 
-    def __enter__(self) -> None:
-        self._slots.acquire()
-        with self._lock:
-            now = time.monotonic()
-            start = max(now, self._next)
-            self._next = start + self._interval
-        if start > now:
-            time.sleep(start - now)
-
-    def __exit__(self, *_: object) -> None:
-        self._slots.release()
+    @contextmanager
+    def turn(self, within: float | None = None) -> Iterator[None]:
+        """Wait for a slot and a turn before the block. Raises TimeoutError: they come later than ``within`` seconds."""
+        latest = math.inf if within is None else time.monotonic() + within
+        if not self._slots.acquire(timeout=within):
+            raise TimeoutError
+        try:
+            with self._lock:
+                now = time.monotonic()
+                start = max(now, self._next)
+                if start > latest:
+                    raise TimeoutError
+                self._next = start + self._interval
+            if start > now:
+                time.sleep(start - now)
+            yield
+        finally:
+            self._slots.release()
 
 
 class CircuitOpenError(SearchError):
@@ -92,7 +98,7 @@ class Gate:
                 )
 
         def call_once() -> T:
-            with self.limiter:  # no library bounds the time of headers, interim answers and trailers
+            with self.limiter.turn():  # no library bounds the time of headers, interim answers and trailers
                 done = run_within(patience.total, lambda: (attempt(),))
             if done is None:
                 late = f"{self._service} did not finish its answer within {patience.total:g} s; try again later"
