@@ -25,7 +25,7 @@ from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.output.articles.pages import AvailablePages
-from storm_pipeline.run.concurrency import TurnLock, is_unwanted
+from storm_pipeline.run.concurrency import TurnLock, is_unwanted, within_block
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 
@@ -230,15 +230,22 @@ def test_a_model_is_asked_no_more_when_nobody_waits_for_the_check(tmp_path: Path
         gone.set()
         return JUDGED
 
-    of_work = is_unwanted.set(gone.is_set)
-    try:
-        with FakeModel({"CheckSentences": judged}) as model:
-            judge = open_judge("model", Settings.build({"lm": model.lm, "cache": tmp_path, "workers": 1}))
-            with pytest.raises(StoppedError):
-                judge.judge([Question(f"It was {number}.", ("It was long ago.",)) for number in range(200)])
-            assert len(model.asked) == 1
-    finally:
-        is_unwanted.reset(of_work)
+    with within_block(is_unwanted, gone.is_set), FakeModel({"CheckSentences": judged}) as model:
+        judge = open_judge("model", Settings.build({"lm": model.lm, "cache": tmp_path, "workers": 1}))
+        with pytest.raises(StoppedError):
+            judge.judge([Question(f"It was {number}.", ("It was long ago.",)) for number in range(200)])
+        assert len(model.asked) == 1
+
+
+def test_no_page_is_fetched_when_nobody_waits(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched = list[str]()
+    monkeypatch.setattr(
+        "storm_pipeline.interfaces.server.checking.kept_pages", lambda _: lambda url: gone(fetched.append(url) or url)
+    )
+    written = "".join(f"It was {n}.[^{n}]\n\n[^{n}]: https://example.org/{n}\n\n" for n in range(40))
+    with within_block(is_unwanted, lambda: bool(fetched)), pytest.raises(StoppedError):
+        service.checks.record(written, "Dam", [], fetch=True)
+    assert 1 <= len(fetched) <= 2  # of one host at the same time
 
 
 def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:

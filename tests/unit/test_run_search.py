@@ -1,11 +1,15 @@
 """How a run finds its sources: the engine chosen, pages read and remembered, sources left out."""
 
+import gc
+import time
+import weakref
 from pathlib import Path
 
 import pytest
 
 from storm_pipeline.errors import PageError, StoppedError
 from storm_pipeline.evidence.run_search import RunSearch, open_engine
+from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.edge import with_checks
@@ -116,6 +120,21 @@ def test_sources_are_judged_before_they_are_fetched_and_every_result_names_what_
     assert web.asked == ["https://alpha.org/1"]
     allowed = given(tmp_path, allow_sources=("reddit.com/r/silk",), deny_sources=("alpha.org",), read_pages="never")
     assert [s.url for s in RunSearch(opened, allowed).search("silk", 3).snippets] == ["https://www.reddit.com/r/silk"]
+
+
+def test_a_server_keeps_no_page_after_its_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    web, kept = Web(a=TEXT, b=TEXT), weakref.WeakSet[Page]()
+
+    def fetch(url: str) -> Page:
+        kept.add(page := web(url))
+        return page
+
+    monkeypatch.setattr("storm_pipeline.evidence.page_reading.WebPages", lambda: fetch)
+    search = SourceSearch(given(tmp_path, read_pages="always"), engine("a", "b").search)
+    assert {passage.origin for passage in search.find("silk", 2)} == {"page"}
+    while kept:  # a thread may be about to end
+        time.sleep(0.01)
+        gc.collect()
 
 
 def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> None:

@@ -332,7 +332,6 @@ class RunService(AbstractContextManager["RunService"]):
     def close(self, seconds: float | None = None) -> bool:
         """Stop all runs gracefully and wait until they are saved; False after a timeout."""
         self.queue.halt()
-        self.sources.close()
         return self.queue.join(seconds)
 
     def __exit__(self, *error: object) -> None:
