@@ -77,7 +77,9 @@ def _canonical_host(host: str) -> str:
     if len(host) > _LONGEST_NAME:
         raise ValueError("too long for the name of a host")
     if not host.isascii():
-        host = host.encode("idna").decode("ascii").lower()
+        import idna
+
+        host = idna.encode(host, uts46=True).decode("ascii")
     if not _INVALID_IN_HOST.isdisjoint(host):
         raise ValueError(f"not a host name: {host!r}")
     if ":" in host:  # IPv6 loses its brackets when it is parsed
@@ -86,7 +88,7 @@ def _canonical_host(host: str) -> str:
     while len(labels) > 2 and labels[0] in _MOBILE and labels[1]:
         labels = labels[1:]
     host = ".".join(labels)
-    while ".m.wiki" in host:
+    while ".m.wiki" in host and not host.endswith(".m.wiki"):
         host = host.replace(".m.wiki", ".wiki")
     return host
 

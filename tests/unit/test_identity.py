@@ -88,6 +88,7 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
         ("https://x.org/#!/one", "https://x.org/#!/two"),
         ("https://m.com/", "https://x.com/"),
         ("https://x.org/amp", "https://x.org/"),
+        *(("https://stra\u00dfe.de/", "https://strasse.de/"), ("https://good.m.wiki/", "https://good.wiki/")),
         ("file:///a/B.txt", "file:///a/b.txt"),
     ],
 )

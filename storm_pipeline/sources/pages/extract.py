@@ -5,7 +5,6 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.documents import formats
@@ -16,8 +15,7 @@ from storm_pipeline.sources.pages.fetch import HTML, PDF, TEXT, FetchedPage
 from storm_pipeline.sources.search.papers import MAX_AUTHORS
 from storm_pipeline.text.chunks import count_words
 from storm_pipeline.text.files import table_beside
-from storm_pipeline.text.identity import LONGEST_ADDRESS, canonical_url
-from storm_pipeline.text.plain import find_doi, iso_date, plain_text, readable_title, stated_date, web_address
+from storm_pipeline.text.plain import find_doi, iso_date, plain_text, readable_title, stated_date
 from storm_pipeline.text.words import folded_words
 
 _MAX_META_TAGS = 500
@@ -49,7 +47,7 @@ def is_interstitial(text: str, words: float) -> bool:
 class Page:
     """Text and metadata of a page."""
 
-    url: str  # its canonical URL if on the same host, else the URL after redirects
+    url: str  # after redirects; the one that it declares may be another author's
     title: str  # may be empty
     # page number from 1 (None if unpaginated) and text, with Markdown headings, in order
     pages: tuple[tuple[int | None, str], ...]
@@ -162,7 +160,7 @@ def _from_html(fetched: FetchedPage) -> Page:
     tags = _citation_tags(head)
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(
-        _canonical_link(head, url),
+        url,
         readable_title(about.title)[:MAX_NAME_CHARS],
         ((None, text),),
         iso_date(about.date) or tags["published"],
@@ -216,20 +214,6 @@ def main_text(html: str, url: str) -> str:
 
 def _truncate(html: str, max_tags: int) -> str:
     return html if html.count("<") <= max_tags else "<".join(html.split("<", max_tags)[:max_tags])
-
-
-def _canonical_link(tree: Any, url: str) -> str:
-    """Return the page's ``rel=canonical`` URL; ``url`` if that is on another host or the front page."""
-    for link in tree.xpath("//link[string-length(@href) < $most]", most=LONGEST_ADDRESS)[:500]:
-        if "canonical" in (link.get("rel") or "").lower().split():
-            try:
-                canonical = web_address(urljoin(url, link.get("href")))
-                here, there = urlsplit(canonical_url(url)), urlsplit(canonical_url(canonical))
-            except ValueError:
-                continue
-            if canonical and here.netloc == there.netloc and (there.path or there.query or not here.path):
-                return canonical
-    return url
 
 
 def _language(tree: Any) -> str | None:
