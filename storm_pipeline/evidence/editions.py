@@ -108,11 +108,6 @@ def distinct_shingles(parts: Iterable[str]) -> Hashes:
     return _distinct_of(tuple(parts))
 
 
-def is_within(part: Hashes, whole: Hashes) -> bool:
-    """Return whether more than half of a text's distinct shingles are in another one."""
-    return bool(np.isin(part, whole, assume_unique=True).sum() > _CONTAINED * len(part))
-
-
 @lru_cache(1 << 16)
 def _hash_of_word(word: str) -> int:
     return crc32(word.encode("utf-8", "surrogatepass"))
@@ -327,12 +322,11 @@ class Editions:
         return replace(sentence, citations=tuple(kept))
 
     def _are_copies(self, first: Snippet, second: Snippet) -> bool:
-        """Return whether most of ``second``, and all its numbers, is in ``first``, of another page of one text."""
+        """Return whether all sentences of ``second`` are in ``first``, of another page of one text."""
         group = self._group_of.get(first.source_id)
         if first.source_id == second.source_id or not group or group != self._group_of.get(second.source_id):
             return False
-        is_repeated = is_within(distinct_shingles([second.text]), distinct_shingles([first.text]))
-        return is_repeated and not any(map(figures, unshared_runs(second.text, [first.text])))
+        return _sentences_of([second]) <= _sentences_of([first])
 
     def sources(self, cited: Collection[str] = ()) -> tuple[Source, ...]:
         """Return one source per text, with the addresses of the pages that have all that is cited of it.

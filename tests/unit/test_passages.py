@@ -333,8 +333,7 @@ def test_groups_do_not_depend_on_order_or_past_any_two_share_half(
 
 
 def test_a_text_at_thousands_of_addresses_is_grouped_in_seconds() -> None:
-    groups = same_texts({f"p{n}": [text("same", 9) + f" u{n}."] for n in range(6000)})
-    assert max(map(len, groups)) <= 32
+    assert max(map(len, same_texts({f"p{n}": [text("same", 9) + f" u{n}."] for n in range(6000)}))) <= 32
 
 
 def test_a_report_goes_with_the_decision_it_is_most_like_and_joins_no_two() -> None:
@@ -347,8 +346,7 @@ def test_menus_of_a_site_make_its_pages_no_copies_of_each_other() -> None:
     menu = text("menu")
     site = [Snippet(f"https://www.site.example/{n}", f"Page {n}", f"{menu} {text(f'n{n}x', 40)}") for n in range(3)]
     assert index(*site).editions().groups == ()
-    alike = [replace(own, title="Page") for own in site]
-    assert len(index(*alike).editions().groups[0]) == 3
+    assert len(index(*(replace(own, title="Page") for own in site)).editions().groups[0]) == 3
 
 
 def test_a_decision_on_eight_hosts_is_one_source_with_eight_addresses() -> None:
@@ -370,10 +368,12 @@ def test_a_decision_on_eight_hosts_is_one_source_with_eight_addresses() -> None:
 def test_what_one_edition_alone_says_is_cited_of_its_page_alone(own: str, longer: int) -> None:
     shared = f"{text('shared')} They say that it was no crime. A farmer did lose his land."
     a, b = pages({HOSTS[0]: shared, HOSTS[1]: text("shared")})
-    more, rest = Snippet(b.url, b.title, own), Snippet(HOSTS[longer], a.title, text("rest", 40))
-    article = written(index(a, b, more, rest), cites("It was so.", more), cites("It was decided.", a))
+    more, both = (Snippet(b.url, b.title, part) for part in (own, f"{b.text} {own}"))
+    found = index(a, b, more, both, Snippet(HOSTS[longer], a.title, text("rest", 40)))
+    article = written(found, cites("It was so.", more), cites("It was decided.", a), cites("Both.", a, both))
     url_of = {source.id: source.url for source in article.sources}
-    assert [[url_of[c.source_id] for c in own.citations] for own in article.sentences()] == [[b.url], [a.url]]
+    urls = [[url_of[c.source_id] for c in own.citations] for own in article.sentences()]
+    assert urls == [[b.url], [a.url], [a.url, b.url]]
     assert all(source.also == () for source in article.references)
 
 
