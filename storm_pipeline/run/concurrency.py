@@ -190,6 +190,12 @@ is_unwanted = contextvars.ContextVar[Callable[[], bool]]("storm_is_unwanted", de
 """Whether nobody waits for the result of this context's work any more."""
 
 
+def require_wanted() -> None:
+    """Raise StoppedError if nobody waits for the result of this context's work any more."""
+    if is_unwanted.get()():
+        raise StoppedError("nobody waits for the result any more")
+
+
 class TurnLock:
     """A lock that threads get in the order in which they asked for it, so that none waits for all work of another.
 
@@ -201,8 +207,7 @@ class TurnLock:
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        if is_unwanted.get()():
-            raise StoppedError("nobody waits for the result any more")
+        require_wanted()
         turn = threading.Event()
         with self._lock:
             self._turns.append(turn)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, StrictBool
 
-from storm_pipeline.errors import DatasetError, PageError, SettingsError, StoppedError
+from storm_pipeline.errors import DatasetError, PageError, SettingsError
 from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.evidence.judges.capped import MAX_COST
 from storm_pipeline.evidence.judges.opening import open_judge
@@ -25,7 +25,7 @@ from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
 from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.report import to_record
-from storm_pipeline.run.concurrency import is_unwanted
+from storm_pipeline.run.concurrency import require_wanted
 from storm_pipeline.run.events import CallbackSink, Events
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
@@ -174,8 +174,7 @@ class ArticleCheck:
         left = threading.Semaphore(MOST_PAGES)
 
         def fetch(url: str) -> Page:
-            if is_unwanted.get()():
-                raise StoppedError("nobody waits for the result any more")
+            require_wanted()
             if not left.acquire(blocking=False):
                 raise PageError(f"{url} was not fetched: a check fetches {MOST_PAGES} pages at most")
             return pages(url)

@@ -30,7 +30,7 @@ from storm_pipeline.interfaces.server.errors import (
 )
 from storm_pipeline.interfaces.server.places import Places, make_places
 from storm_pipeline.interfaces.server.reach import Reach, is_own_page
-from storm_pipeline.run.concurrency import is_unwanted
+from storm_pipeline.run.concurrency import is_unwanted, within_block
 from storm_pipeline.sources.documents.isolated import read_for
 
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
@@ -157,9 +157,9 @@ class Gate:
         gone = threading.Event()
         with ExitStack() as held:
             if caller:
-                held.callback(CALLER.reset, CALLER.set(caller))
-            held.callback(read_for.reset, read_for.set(caller.name if caller else ""))
-            held.callback(is_unwanted.reset, is_unwanted.set(gone.is_set))
+                held.enter_context(within_block(CALLER, caller))
+            held.enter_context(within_block(read_for, caller.name if caller else ""))
+            held.enter_context(within_block(is_unwanted, gone.is_set))
             if path in _MOST_BYTES_OF:
                 held.callback(asyncio.ensure_future(_set_when_gone(gone, receive)).cancel)
             held.callback(gone.set)
