@@ -24,7 +24,7 @@ _INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Kill:
-    """A kill: when the signal was about to be sent, and when the process had ended. It may call in between."""
+    """A kill: when the signal was about to be sent, and when all calls of the ended process had been received."""
 
     began: float
     over: float
@@ -86,10 +86,10 @@ def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recov
         time.sleep(seconds)
         alive, began = command.running, time.time()
         ended = command.killed()
+        lab.bench.wait_for_calls()
         if alive:
             kills.append(Kill(began, time.time()))
-        folder = lab.run_folder(run)
-        if folder and run_state(folder) == "finished":  # to resume it would ask again for what was of no use
+        if (folder := lab.run_folder(run)) and run_state(folder) == "finished":  # a resumption would ask for more
             return _recovered(lab, run, kills, replace(ended, code=0), whole)
     ended = _started(lab, run).ended()
     if ended.code and "not a run's folder" in ended.err:  # killed before the first paid call
@@ -104,10 +104,9 @@ def _started(lab: Lab, run: str) -> Command:
 
 def _recovered(lab: Lab, run: str, kills: Sequence[Kill], ended: Ended, whole: Whole) -> Recovered:
     log = lab.bench.log(run)
-    repeated_calls = _repeated_calls(log, whole.asked)
-    lost = [age_of(line, kills) for line in repeated_calls]
+    lost = [age_of(line, kills) for line in _repeated_calls(log, whole.asked)]
     in_flight = sum(any(kill.met(line) for kill in kills) for line in log)
-    repeated = len(repeated_calls)
+    repeated = len(lost)
     problems = [f"exit code {ended.code}: {ended.err.strip()}"] if ended.code else []
     if repeated > in_flight:
         problems.append(f"{repeated} calls repeated, {in_flight} in flight")

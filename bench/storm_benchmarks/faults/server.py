@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -105,6 +106,11 @@ class FaultBench:
         body = json.dumps(asdict(plan)).encode()
         urlopen(Request(f"{self.url}/{run}/plan", data=body, method="PUT")).close()
 
+    def wait_for_calls(self) -> None:
+        """Wait until no other connection is open: also calls of a killed client are in the log then."""
+        while urlopen(f"{self.url}/connections").read() != b"1":
+            time.sleep(0.01)
+
     def log(self, run: str, timeout: float = 5.0) -> list[Line]:
         """Return the calls of a run; waits up to ``timeout`` seconds for open ones."""
         until = time.monotonic() + timeout
@@ -156,8 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Stay silent."""
 
-    def read(self) -> Any:
-        """Return the body of the request."""
+    def _body(self) -> Any:
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def send(self, data: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
@@ -171,19 +176,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def do_PUT(self) -> None:
-        self.server.plans[self._run()] = TypeAdapter(Plan).validate_python(self.read())
+        self.server.plans[self._run()] = TypeAdapter(Plan).validate_python(self._body())
         self.send(b"{}")
 
     def do_GET(self) -> None:
+        if self.path == "/connections":  # each has a thread; they are accepted in the order of arrival
+            return self.send(b"%d" % (threading.active_count() - 1))
         if self.path.endswith("/log"):
-            self.send(json.dumps([asdict(line) for line in self.server.log.of(self._run())]).encode())
-            return
+            return self.send(json.dumps([asdict(line) for line in self.server.log.of(self._run())]).encode())
         asked = parse_qs(urlsplit(self.path).query)
         query, page = asked["q"][0], asked.get("pageno", ["1"])[0]
-        self._reply("search", f"search {query} {page}", _results(query) if page == "1" else {"results": []})
+        return self._reply("search", f"search {query} {page}", _results(query) if page == "1" else {"results": []})
 
     def do_POST(self) -> None:
-        request = self.read()
+        request = self._body()
         prompt = json.dumps(request["messages"], ensure_ascii=False)
         system, user = (request["messages"][place]["content"] for place in (0, -1))
         kind, text = scripted_reply(system, user, mark_of(prompt))
@@ -219,13 +225,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _sent(self, sent: Sent) -> bool:
+        self.close_connection = self.close_connection or sent.broken or sent.announced > 0
         if sent.broken:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
-            self.close_connection = True
             return False
         self.send(sent.data, sent.status, {**sent.headers, "Content-Length": str(len(sent.data) + sent.announced)})
-        self.close_connection = self.close_connection or sent.announced > 0
         return not sent.announced
 
 
@@ -236,19 +241,14 @@ def _results(query: str) -> dict[str, Any]:
     return {"results": [{"url": p["url"], "title": p["title"], "content": " ".join(p["snippets"][:2])} for p in found]}
 
 
-def _fictional_texts() -> list[tuple[str, str]]:
-    """Return texts for the start of snippets: a place and what was traded there."""
-    return [
-        (
-            f"{good.title()} of {place}",
-            f"Brokers in {place} weighed {good} on public scales before carriers took it across the hills towards "
-            f"{_PLACES[(i * 5 + 3) % 12]} each spring",
-        )
-        for i, (good, place) in enumerate((good, place) for good in _GOODS for place in _PLACES)
-    ]
-
-
-_TEXTS = _fictional_texts()
+_TEXTS = [
+    (
+        f"{good.title()} of {place}",
+        f"Brokers in {place} weighed {good} on public scales before carriers took it across the hills towards "
+        f"{_PLACES[(i * 5 + 3) % 12]} each spring",
+    )
+    for i, (good, place) in enumerate(product(_GOODS, _PLACES))
+]  # of the start of snippets: a place and what was traded there
 
 
 if __name__ == "__main__":
