@@ -1,6 +1,7 @@
 """The web application in which people and programs rate."""
 
 import sqlite3
+from collections import defaultdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,8 +39,10 @@ class Desk:
         self.rater = rater
         self._ratings = ratings
         self.sheets = sheets_of(ratings.round, rater.name)
-        given = ratings.answers(rater.name)
-        self.answers = {sheet.name: sheet.own(given) for sheet in self.sheets}
+        given = defaultdict[tuple[int, int], dict[str, str]](dict)
+        for one in ratings.answers(rater.name):
+            given[one.number, one.article][one.question] = one.value
+        self.answers = {sheet.name: given[sheet.number, sheet.place] for sheet in self.sheets}
         self.done = [sheet.name for sheet in self.sheets if not sheet.missing(self.answers[sheet.name])]
 
     @property

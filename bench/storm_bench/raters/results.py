@@ -88,15 +88,11 @@ class Results:
         if unknown := sorted(set(leave_out) - everyone.keys()):
             raise RatingError(f"{unknown[0]!r} is not a rater of this round: {', '.join(everyone)}")
         raters = {name: kind for name, kind in everyone.items() if only in (None, kind) and name not in set(leave_out)}
-        asked = {
-            (name, sheet.number, sheet.place, question): choices
-            for name in raters
-            for sheet in sheets_of(ratings.round, name)
-            for question, choices in sheet.asked.items()
-        }
-        answers = [
-            one for one in ratings.answers() if one[:4] in asked and one.value in (asked[one[:4]] or [one.value])
-        ]
+        answers: list[Answer] = []
+        for name in raters:
+            known = {(sheet.number, sheet.place): sheet.choices for sheet in sheets_of(ratings.round, name)}
+            found = [(one, known[one[1:3]](one.question)) for one in ratings.answers(name) if one[1:3] in known]
+            answers += [one for one, of in found if of is not None and one.value in (of or [one.value])]
         if not answers:
             raise RatingError("there are no answers of these raters yet")
         return cls(ratings.round, answers, raters, scores)

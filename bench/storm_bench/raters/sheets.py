@@ -1,6 +1,7 @@
 """The pages of a rater, as questions about an article, about a pair, or about all."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from storm_bench.errors import RatingError
 from storm_bench.raters.assignment import Assigned
 from storm_bench.raters.scales import ERRORS, FACTS, PREFERENCE, USEFULNESS
-from storm_bench.raters.store import Answer, Round
+from storm_bench.raters.store import Round
 from storm_pipeline import Article
 from storm_pipeline.types import Paragraph, Sentence
 
@@ -43,33 +44,38 @@ class Sheet:
     marks: Mapping[str, str] | None = None  # classes of errors that its sentences may get; None: they get none
 
     @cached_property
-    def asked(self) -> dict[str, Mapping[str, str]]:
-        """The choices of each question, and of each mark of a sentence; none for free text."""
-        known = {question.name: question.choices for question in self.questions}
-        if self.article and self.marks:
-            known |= {f"{_MARK}{n}": self.marks for n, _ in enumerate(self.article.sentences(), 1)}
-        return known
+    def _asked(self) -> dict[str, Mapping[str, str]]:
+        return {question.name: question.choices for question in self.questions}
+
+    @cached_property
+    def _marked(self) -> range:
+        """The numbers of sentences that may be marked."""
+        return range(1, 1 + sum(1 for _ in self.article.sentences()) if self.article and self.marks else 1)
+
+    def choices(self, question: str) -> Mapping[str, str] | None:
+        """Return the choices of a question or of a sentence's mark, none for free text; None: it is not asked."""
+        with suppress(ValueError, TypeError):  # a changed file has anything
+            if (number := int(question.removeprefix(_MARK))) in self._marked and question == f"{_MARK}{number}":
+                return self.marks
+        return self._asked.get(question)
 
     def missing(self, answers: Mapping[str, str]) -> list[str]:
         """Return the names of the questions that are to be answered yet; ``answers``: question → value."""
         return [question.name for question in self.questions if question.choices and not answers.get(question.name)]
-
-    def own(self, answers: Iterable[Answer]) -> dict[str, str]:
-        """Return question → value of the answers that were given on this page."""
-        return {one.question: one.value for one in answers if (one.number, one.article) == (self.number, self.place)}
 
     def accept(self, given: Mapping[str, str]) -> list[tuple[int, str, str]]:
         """Return answers as they are stored: place of the article, question, value; an empty value takes one back.
 
         Raises RatingError: a question is not asked here, or a value is not one of its choices.
         """
-        known = self.asked
         answers = {name: value.strip().encode("utf-8", "replace").decode() for name, value in given.items()}
         for name, value in answers.items():
-            if name not in known:
-                raise RatingError(f"{name[:100]!r} is not asked on the page {self.name}: {', '.join(known)[:500]}")
-            if value and known[name] and value not in known[name]:
-                raise RatingError(f"{name}: {value[:100]!r} is not one of {', '.join(known[name])}")
+            choices = self.choices(name)
+            if choices is None:
+                known = ", ".join([*self._asked, *(f"{_MARK}{number}" for number in self._marked[:1])])
+                raise RatingError(f"{name[:100]!r} is not asked on the page {self.name}: {known[:500]}")
+            if value and choices and value not in choices:
+                raise RatingError(f"{name}: {value[:100]!r} is not one of {', '.join(choices)}")
             if len(value) > _LONGEST:
                 raise RatingError(f"{name}: at most {_LONGEST:,} characters, not {len(value):,}")
         return [(self.place, name, value) for name, value in answers.items()]

@@ -153,6 +153,27 @@ def test_the_tables_are_those_of_scipy_over_the_exported_ratings(rated: tuple[Pa
     assert results.preferences[0]["p"] == pytest.approx(stats.binomtest(preferred["oRAG"], 24).pvalue)
 
 
+def test_marks_of_long_articles_are_checked_in_little_memory(tmp_path: Path) -> None:
+    path = study_file(
+        tmp_path, head="errors = true\nraters_per_item = 40", raters=[f"r{n}" for n in range(40)], topics=1
+    )
+    for system in SYSTEMS:
+        (tmp_path / f"0-{system}.md").write_text("# Road 0\n\n" + "Silk was sold on it. " * 500, "utf-8")
+    set_up_round(path, tmp_path / "round")
+    ratings = Ratings(tmp_path / "round")
+    given = "1", "500", "501", "0", "-1", "01", "1.0", "1_0", "+1", "x", "\u0661", "1" * 5000, ""
+    place = ratings.round.assigned["r7"][0].articles[0]
+    ratings.save("r7", 1, [(place, f"error.{number}", "inference") for number in given])
+    ratings.save("r7", 2, [(place, "error.2", "inference"), (-1, "error.2", "inference")])
+    tracemalloc.start()
+    try:
+        found = Results.of(ratings).answers
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
+    assert [(one.number, one.question) for one in found] == [(1, "error.1"), (1, "error.500")]
+
+
 def test_agreement_of_a_round_is_that_of_its_ratings(rated: tuple[Path, Results]) -> None:
     place, results = rated
     write_report(place / "report", results)
