@@ -1,7 +1,7 @@
 """Confidence intervals and paired significance tests over topics."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +16,8 @@ EXACT = 20
 _RESAMPLES = 10_000
 _FLIPS = 1 << 20
 """Random sign flips beyond that; the standard error of p = 0.05 is 0.0002."""
+_HELD, _BATCH = 1 << 28, 500
+"""About as many signs, and as many resamples, are held at once."""
 _SEED = 20240229
 _NO_SPREAD = 1e-12
 """Relative range up to which values count as equal (rounding error)."""
@@ -61,8 +63,8 @@ def interval(values: Sequence[float], lowest: float = -math.inf, highest: float 
     if len(sample) <= SMALL:
         low, high = t.interval(0.95, len(sample) - 1, loc=mean, scale=error)
     else:
-        rng = np.random.default_rng(_SEED)
-        low, high = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method="BCa", rng=rng).confidence_interval
+        rng = np.random.default_rng(_SEED)  # the method is BCa
+        low, high = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, batch=_BATCH, rng=rng).confidence_interval
     return MeanInterval(mean, max(float(low), lowest), min(float(high), highest), len(sample))
 
 
@@ -96,31 +98,33 @@ def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) ->
     """
     observed = abs(differences.sum()) - _NO_SPREAD * np.abs(differences).sum()
     if len(differences) <= EXACT:
-        sums = differences[:1]  # the first sign is fixed: flipping all signs keeps |sum|
-        for difference in differences[1:]:
-            sums = np.concatenate([sums + difference, sums - difference])
-        return float((np.abs(sums) >= observed).mean())
-    sums = sum(
-        table[signs] for table, signs in zip(_by_signs(differences), _signs(len(differences), seed), strict=True)
-    )
-    return (int((np.abs(sums) >= observed).sum()) + 1) / (_FLIPS + 1)
+        return float((np.abs(_sums(differences)) >= observed).mean())
+    parts = np.pad(differences, (0, -len(differences) % 16)).reshape(-1, 16)
+    rows = min(_FLIPS, 2 ** (_HELD // len(differences)).bit_length())
+    hits = 0
+    for start in range(0, _FLIPS, rows):
+        signs = _signs(len(differences), seed, start, rows)
+        sums = sum(_sums(part)[flips] for part, flips in zip(parts, signs, strict=True))
+        hits += int((np.abs(sums) >= observed).sum())
+    return (hits + 1) / (_FLIPS + 1)
 
 
 @lru_cache(2)
-def _signs(topics: int, seed: int) -> npt.NDArray[np.uint16]:
-    """Return the random flips, drawn once for a number of topics: in each row, a bit for each of 16 topics."""
-    rng, width = np.random.default_rng(seed), (topics + 7) // 8
-    drawn = np.pad(rng.integers(0, 256, (_FLIPS, width), dtype=np.uint8), ((0, 0), (0, width % 2)))
-    return np.ascontiguousarray(drawn.view(">u2").astype(np.uint16).T)
+def _signs(topics: int, seed: int, start: int, rows: int) -> npt.NDArray[np.uint16]:
+    """Return some of the random flips, drawn once where they are few: in each row, a bit for each of 16 topics."""
+    width = (topics + 7) // 8
+    drawn, rng = np.zeros((rows, width + width % 2), dtype=np.uint8), np.random.default_rng(seed)
+    rng.bit_generator.advance(start * width // 8)  # a step gives eight bytes
+    drawn[:, :width] = rng.integers(0, 256, (rows, width), dtype=np.uint8)
+    return np.ascontiguousarray(drawn.view(">u2").T, dtype=np.uint16)
 
 
-def _by_signs(differences: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield, for each 16 differences, their sums under all signs: the highest bit of an index flips the first."""
-    for start in range(0, len(differences), 16):
-        sums = np.zeros(1)
-        for difference in np.pad(differences[start : start + 16], (0, max(0, start + 16 - len(differences)))):
-            sums = np.stack([sums + difference, sums - difference], axis=1).ravel()
-        yield sums
+def _sums(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the sums of differences under all signs: the highest bit of an index flips the first."""
+    sums = np.zeros(1)
+    for difference in differences:
+        sums = np.stack([sums + difference, sums - difference], axis=1).ravel()
+    return sums
 
 
 def smallest_p(topics: int) -> float | None:

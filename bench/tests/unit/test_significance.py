@@ -1,6 +1,7 @@
 """Intervals, paired tests and Holm's correction against hand-computed values and their own properties."""
 
 import math
+import tracemalloc
 from itertools import product
 from statistics import NormalDist
 
@@ -91,6 +92,18 @@ def test_random_flips_are_drawn_once_for_all_comparisons_of_as_many_topics(monke
     assert (drawn, values) == ([7], sorted(values))
     expected = 2 * (1 - NormalDist().cdf(37 * 2 / math.sqrt(sum((n - 16) ** 2 for n in range(37)))))
     assert values[-1] == pytest.approx(expected, rel=0.05)
+
+
+def test_many_topics_take_little_memory_and_change_no_figure() -> None:
+    values = [(n * 7919) % 1500 - 725.0 for n in range(1500)]
+    tracemalloc.start()
+    try:
+        assert permutation_p(np.array(values)) == 30164 / ((1 << 20) + 1)
+        found = interval(values)
+        assert tracemalloc.get_traced_memory()[1] < 220_000_000
+    finally:
+        tracemalloc.stop()
+    assert (found.low, found.high) == (pytest.approx(2.7858920273755743), pytest.approx(46.65634362045604))
 
 
 def test_one_topic_has_no_smallest_p() -> None:
