@@ -58,8 +58,7 @@ class Desk:
 
     def sheet(self, name: str) -> Sheet:
         """Return a page. Raises RatingError: the rater has no such page."""
-        found = next((sheet for sheet in self.sheets if sheet.name == name), None)
-        if found is None:
+        if (found := next((sheet for sheet in self.sheets if sheet.name == name), None)) is None:
             raise RatingError(f"you have no page {name[:100]!r}")
         return found
 

@@ -215,9 +215,9 @@ class Results:
         found = []
         for (topic, system), own in sorted(given.items()):
             counts = Counter(one.value for one in own)
-            row = {"topic": topic, "system": system} | {label: counts[label] for label in FACTS}
-            points = counts["fully"] + counts["partly"] / 2
-            found.append(row | {"points": points, "raters": len({one.rater for one in own})})
+            row: dict[str, Any] = {"topic": topic, "system": system} | {label: counts[label] for label in FACTS}
+            row["points"] = counts["fully"] + counts["partly"] / 2
+            found.append(row | {"raters": len({one.rater for one in own})})
         return found
 
     @cached_property
@@ -239,8 +239,7 @@ class Results:
         """How many raters chose each level of a statement, from the lowest on (STORM, figure 3)."""
         found = []
         for name, scale in USEFULNESS.items():
-            counts = Counter(one.value for one in self._given[name,])
-            if counts:
+            if counts := Counter(one.value for one in self._given[name,]):
                 found.append({"statement": name, "counts": [counts[value] for value in scale.choices]})
         return found
 

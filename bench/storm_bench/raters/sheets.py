@@ -114,9 +114,8 @@ def sheets_of(ratings: Round, rater: str) -> list[Sheet]:
     if ratings.study.usefulness:
         statements = tuple(Question(name, scale.question, scale.choices) for name, scale in USEFULNESS.items())
         about = "At the end: how much do you agree?"
-        found.append(
-            Sheet("end", 0, -1, "What you think of it", about, (*statements, Question(COMMENT, "Anything else?", {})))
-        )
+        comment = Question(COMMENT, "Anything else?", {})
+        found.append(Sheet("end", 0, -1, "What you think of it", about, (*statements, comment)))
     return found
 
 
