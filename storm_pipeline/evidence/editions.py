@@ -1,11 +1,11 @@
 """Equal texts and repeated passages: found, merged into one source, and shown once.
 
-Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A passage with another
-number says something else: it may be a newer count.
+Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A search shows such
+passages once, but not one with another number, which may be a newer count. Only equal sentences are cited as one.
 """
 
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -155,49 +155,36 @@ def _pairs(shingles_of: Mapping[str, Hashes], new: Collection[str]) -> Iterator[
                 yield (first, other), float(both[j] / (sizes[i] + sizes[j] - both[j]))
 
 
-_OWN = 1 / 12  # maximum share of a copy's words that the others lack, or one word
+def without_duplicates(texts: Sequence[str], pages: Sequence[str]) -> list[tuple[int, ...]]:
+    """Group positions of texts with one that repeats nothing, which comes first; in the order of the lowest positions.
 
+    A text repeats an earlier one of another page that has all of its sentences: with another word a sentence may say
+    the opposite. It repeats another one of its own page, earlier or later, that has its words in a row.
 
-def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
-    """Group positions of passages with the same content, the one to show first; groups are ordered by lowest position.
-
-    The first passage is shown, unless a later one has all of its content and more. A passage may also repeat several
-    others.
+    Args:
+        pages: for each text, the id of its page.
     """
+    sentences = [frozenset(_sentences(text)) for text in texts]
     shown: dict[int, list[int]] = {}
-    with_shingle: dict[int, list[int]] = defaultdict(list)
-    for i, text in enumerate(texts):
-        alike = Counter(j for shingle in _distinct(text) for j in with_shingle.get(shingle, ()))
-        brief = shown if len(_words(text)) < SHINGLE else [j for j in shown if len(_words(texts[j])) < SHINGLE]
-        alike.update({j: shared_shingles(text, texts[j]) for j in brief})
-        shared = {j: alike[j] for j in shown if alike[j]}
-        if shared and repeats(text, [texts[j] for j in shared]):
-            shown[max(shared, key=lambda j: shared[j])].append(i)
+    having: dict[str, list[int]] = defaultdict(list)  # page, sentence → positions of texts
+
+    def contains(i: int, j: int) -> bool:
+        return pages[i] == pages[j] and _glue(texts[j]) in _glue(texts[i])
+
+    for i, page in enumerate(pages):
+        keys = {page, *sentences[i]}
+        near = sorted({j for key in keys for j in having[key] if j in shown})
+        if (first := next((j for j in near if sentences[i] <= sentences[j] or contains(j, i)), None)) is not None:
+            shown[first].append(i)
             continue
-        repeated = [j for j in shared if repeats(texts[j], [text])]
-        for shingle in _distinct(text):
-            with_shingle[shingle].append(i)
-        shown[i] = [i, *(k for j in repeated for k in shown.pop(j))]
+        shown[i] = [i, *(k for j in near if contains(i, j) for k in shown.pop(j))]
+        for key in keys:
+            having[key].append(i)
     return [tuple(group) for group in sorted(shown.values(), key=min)]
 
 
-def repeats(text: str, others: Sequence[str]) -> bool:
-    """Return whether ``others`` together contain a passage's content: all but a few words, and all of its numbers."""
-    runs, most = [], max(1, _OWN * len(_words(text)))
-    for run in _unshared_runs(text, others):
-        runs.append(run)
-        if len(run) >= SHINGLE or sum(map(len, runs)) > most:
-            return False
-    theirs = (run for other in others for run in unshared_runs(other, [text]) if len(run) < SHINGLE)
-    return not any(map(figures, (*runs, *theirs)))
-
-
-def unshared_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Find the runs of a text's words that are in no shingle of others, also with other hyphens or spaces."""
-    return list(_unshared_runs(text, others))
-
-
 def _unshared_runs(text: str, others: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the runs of a text's words that are in no shingle of others, also with other hyphens or spaces."""
     words, distinct = _words(text), list(map(_distinct, others))
     known = distinct[0] if len(distinct) == 1 else frozenset[int]().union(*distinct)
     ends = [0, *(start + SHINGLE for start, shingle in enumerate(_in_order(text)) if shingle in known)]
@@ -208,22 +195,16 @@ def _unshared_runs(text: str, others: Sequence[str]) -> Iterator[tuple[str, ...]
             yield words[i:j]
 
 
-def figures(words: Sequence[str]) -> frozenset[str]:
+def _figures(words: Sequence[str]) -> frozenset[str]:
     """Return the words that begin with a digit."""
     return frozenset(word for word in words if word[0].isdigit())
 
 
-@lru_cache(1 << 14)
-def numbers_in(text: str) -> frozenset[str]:
-    """Return the words of a passage that begin with a digit, except the numbers of its notes."""
-    return figures(_words(text))
-
-
-def shared_shingles(text: str, other: str) -> int:
-    """Count the shingles that two texts share; if one is shorter than a shingle, return whether the other has it."""
+def _share_words(text: str, other: str) -> bool:
+    """Return whether two texts share a shingle; if one is shorter than that, whether the other has it."""
     shorter, two = sorted((_words(text), _words(other)), key=len)
     if len(shorter) >= SHINGLE:
-        return len(_distinct(text) & _distinct(other))
+        return not _distinct(text).isdisjoint(_distinct(other))
     return f" {' '.join(shorter)} " in f" {' '.join(two)} "
 
 
@@ -370,16 +351,16 @@ def _is_part_of(page: Source, snippet: Snippet) -> bool:
     Other numbers than those in its shared parts must be on the page, or must not occur if the dates of the pages
     differ.
     """
-    similar = [other for other in page.snippets if shared_shingles(snippet.text, other.text)]
-    runs = unshared_runs(snippet.text, [other.text for other in similar])
+    similar = [other for other in page.snippets if _share_words(snippet.text, other.text)]
+    runs = _unshared_runs(snippet.text, [other.text for other in similar])
     dates = {passage.published for passage in (snippet, *similar)} - {None}
     numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
-    return all(len(run) < _SENTENCE and figures(run) <= numbers for run in runs)
+    return all(len(run) < _SENTENCE and _figures(run) <= numbers for run in runs)
 
 
 @lru_cache(1 << 8)
 def _numbers(page: Source) -> frozenset[str]:
-    return frozenset[str]().union(*(numbers_in(snippet.text) for snippet in page.snippets))
+    return frozenset[str]().union(*(_figures(_words(snippet.text)) for snippet in page.snippets))
 
 
 def _site(page: Source) -> str:

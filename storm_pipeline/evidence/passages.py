@@ -26,7 +26,7 @@ class Passage:
 
     text: str  # on one line
     snippets: tuple[Snippet, ...]  # of this page, in text order; the first one provides address and title
-    copies: tuple[Snippet, ...] = ()  # snippets of other pages with the same text
+    copies: tuple[Snippet, ...] = ()  # snippets of other pages all of whose sentences are in it
 
     @property
     def source_id(self) -> str:
@@ -89,9 +89,8 @@ class Passage:
 def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
     """Join and clean snippets, and merge copies; passages are ordered by their first snippet's position.
 
-    Snippets of one page that overlap by four words or more are joined, unless their places are known. A text that
-    repeats one of another page becomes one passage with it: the first, or the one with all of the other's content
-    and more, at the position of the first of them.
+    Snippets of one page that overlap by four words or more are joined, unless their places are known. A text whose
+    sentences are all in an earlier one of another page becomes one passage with it.
 
     ``language``: of the text written from them, if known. Snippets in another language are not joined: only the writer,
     and no comparison of words, can say which of them supports a statement.
@@ -166,7 +165,8 @@ def describe(passage: Passage) -> str:
 
 
 def _without_duplicates(every: Sequence[Passage]) -> tuple[Passage, ...]:
-    return tuple(_with_copies(*(every[i] for i in group)) for group in without_duplicates([p.text for p in every]))
+    groups = without_duplicates([passage.text for passage in every], [passage.source_id for passage in every])
+    return tuple(_with_copies(*(every[i] for i in group)) for group in groups)
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:

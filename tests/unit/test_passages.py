@@ -19,7 +19,7 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.editions import PairsOfTexts, one_source_per_text, same_texts
 from storm_pipeline.evidence.evidence import PassageEvidence, words_of_sections
 from storm_pipeline.evidence.joining import join_snippets, split_by_snippet
-from storm_pipeline.evidence.passages import numbered_passages, passages, with_neighbours
+from storm_pipeline.evidence.passages import distinct, numbered_passages, passages, with_neighbours
 from storm_pipeline.evidence.store import SnippetIndex
 from storm_pipeline.method.writers.findings import with_excerpts
 from storm_pipeline.output.check.reading import Read
@@ -124,17 +124,23 @@ def test_every_snippet_stands_in_one_passage_which_is_a_line_of_a_prompt(found: 
 
 
 def test_what_an_engine_marks_as_cut_is_joined_without_its_dots() -> None:
-    (passage,) = passages(
-        [snippet("... above the village of Lower Orrin."), snippet("The dam lies above the village of Lower ...")]
-    )
+    ends = snippet("... above the village of Lower Orrin."), snippet("The dam lies above the village of Lower ...")
+    (passage,) = passages(ends)
     assert passage.text == "The dam lies above the village of Lower Orrin."
 
 
-def test_of_a_near_copy_the_first_page_alone_is_cited_and_both_are_known() -> None:
-    copy = snippet(STORY.replace("carries a road", "bears a road"), OTHER)
+def test_a_copy_is_cited_from_the_first_page_alone_and_both_are_known() -> None:
+    copy = snippet(f"{STORY.replace('. ', '.[1] ')}[12]", OTHER)
     (passage,) = passages([snippet(STORY), copy])
     assert [own.source_id for own in passage.citations()] == [snippet(STORY).source_id]
     assert passage.snippet_ids == {snippet(STORY).id, copy.id}
+
+
+@pytest.mark.parametrize("copy", [STORY.replace("carries", "never carries"), f"{STORY} It was built for nobody."])
+def test_a_copy_with_other_words_is_a_passage_of_its_own_page(copy: str) -> None:
+    both = [snippet(STORY), snippet(copy, OTHER)]
+    assert [own.snippet_ids for own in passages(both)] == [own.snippet_ids for own in distinct(both)]
+    assert [own.snippet_ids for own in distinct(both)] == [{own.id} for own in both]
 
 
 @pytest.mark.parametrize(
@@ -152,16 +158,15 @@ def section(title: str, shown: list[Snippet], *findings: Sentence) -> PassageEvi
 def test_what_a_copy_has_of_its_own_is_not_lost() -> None:
     long = " ".join(f"word{i}" for i in range(160))
     own = "The mayor was arrested on the same evening and has denied every charge against him since."
-    found = passages(
-        [snippet(f"{long} and so on it went until all was told by all there."), snippet(f"{long} {own}", OTHER)]
-    )
-    assert any(own in passage.text for passage in found)
+    first = snippet(f"{long} and so on it went until all was told by all there.")
+    assert any(own in passage.text for passage in passages([first, snippet(f"{long} {own}", OTHER)]))
 
 
-def test_a_copy_that_ranks_first_lends_its_place() -> None:
+def test_a_later_text_that_says_more_is_shown_beside_the_first_and_not_in_its_place() -> None:
     short, between = STORY.partition(". Its")[0] + ".", "Char spawn in the cold streams above the northern shore."
-    found = passages([snippet(short, OTHER), snippet(between, "https://c.org"), snippet(STORY)])
-    assert [passage.text for passage in found] == [STORY, between]
+    found = [snippet(short, OTHER), snippet(between, "https://c.org"), snippet(STORY), snippet(short)]
+    assert [passage.text for passage in passages(found)] == [short, between, STORY]
+    assert [passage.text for passage in distinct([found[3], *found[:3]])] == [STORY, between]
 
 
 def test_the_date_of_any_snippet_of_a_page_is_the_passage_s() -> None:
@@ -170,13 +175,8 @@ def test_the_date_of_any_snippet_of_a_page_is_the_passage_s() -> None:
 
 
 def test_neighbours_are_what_goes_on_before_and_behind_under_the_same_heading() -> None:
-    before, own, behind, far = map(
-        snippet,
-        (
-            *("k1 k2 k3 a1 a2 a3 a4", "a1 a2 a3 a4 m1 m2 b1 b2 b3 b4", "b1 b2 b3 b4 n1 n2 n3"),
-            "b3 b4 n1 n2 n3 o1 o2 o3 o4",
-        ),
-    )
+    texts = "k1 k2 k3 a1 a2 a3 a4", "a1 a2 a3 a4 m1 m2 b1 b2 b3 b4", "b1 b2 b3 b4 n1 n2 n3", "b3 b4 n1 n2 n3 o1 o2 o3"
+    before, own, behind, far = map(snippet, texts)
     assert set(with_neighbours([own], [far, behind, own, before])) == {own, before, behind}
     assert with_neighbours([own], []) == (own,)
     page = cut("It was built in 1820.", "It fell in 1931.", "It was paid by a bank.", headings=["", "", "Funding"])
