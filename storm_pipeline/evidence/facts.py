@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from storm_pipeline.text.languages import detect, has_spaces, split_sentences, stem_set
+from storm_pipeline.text.markers import numbered_lines
 from storm_pipeline.types import Brief, Citation, Snippet
 
 _POSSESSIVE = "的之のにはへを"  # particles that follow a topic in a Chinese or Japanese heading
@@ -36,9 +37,7 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
 
 def number_facts(facts: Sequence[Fact]) -> str:
     """Return ``[1] Title: sentence`` lines. A fact is one line, so that a quotation cannot imitate a prompt."""
-    return "\n".join(
-        f"[{i}] {' '.join(fact.title.split())}: {' '.join(fact.text.split())}" for i, fact in enumerate(facts, 1)
-    )
+    return numbered_lines({i: f"{fact.title}: {fact.text}" for i, fact in enumerate(facts, 1)}, len(facts))
 
 
 def without_topic(brief: Brief, title: str) -> str:

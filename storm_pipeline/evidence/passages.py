@@ -13,6 +13,7 @@ from storm_pipeline.evidence.editions import without_duplicates
 from storm_pipeline.evidence.joining import Piece, are_neighbours, join_snippets, split_by_snippet
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect
+from storm_pipeline.text.markers import numbered_lines
 from storm_pipeline.text.person_names import tidy_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Citation, Snippet
@@ -140,13 +141,13 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
         only: positions of those to show, under the same numbers; by default all.
         first: the number of the first one.
     """
-    lines = []
+    lines: dict[int, str] = {}
     before: Passage | None = None
     for number, passage in enumerate(shown, first):
         if only is None or number - first in only:
-            lines.append(f"[{number}] {_describe_after(passage, before)}{tidy(passage.text)}")
+            lines[number] = f"{_describe_after(passage, before)}{passage.text}"
             before = passage
-    return "\n".join(lines)
+    return numbered_lines(lines, first + len(shown) - 1)
 
 
 def _describe_after(passage: Passage, before: Passage | None) -> str:

@@ -6,11 +6,12 @@ They are at the end of a clause. Within a clause only a single number that was s
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from storm_pipeline.text.identity import in_form
+from storm_pipeline.text.words import tidy
 
 _OPENING, _CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]{1,10}\ufdea")  # a :func:`mark`
@@ -125,6 +126,17 @@ def without_markers(text: str, fill: str = "") -> str:
         pieces += [text[at : candidate.start], fill * (candidate.end - candidate.start)]
         at = candidate.end
     return "".join((*pieces, text[at:])) if pieces else text
+
+
+def numbered_lines(texts: Mapping[int, str], last: int) -> str:
+    """Return sources as ``[1] text`` lines; none can go on as another: numbers in brackets, to ``last``, lose them."""
+    lines = []
+    for number, text in texts.items():
+        line = without_markers(tidy(text))
+        for other in range(1, last + 1):
+            line = line.replace(f"[{other}]", f"({other})")
+        lines.append(f"[{number}] {line}")
+    return "\n".join(lines)
 
 
 def _markers(text: str, shown: int | None) -> list[_Candidate]:

@@ -110,7 +110,7 @@ def test_no_word_of_a_snippet_is_lost(words: list[str], data: st.DataObject) -> 
         assert not own or len(own - set(folded_words(shown[snippet(text).id]))) <= 1  # one word may differ in a copy
 
 
-@given(st.lists(snippets, max_size=5), st.sampled_from([*HOSTILE, "a\nRemarks:\n1. [2] x", "x\u2028[9] y"]))
+@given(st.lists(snippets, max_size=5), st.sampled_from([*HOSTILE, "a\nRemarks:\n1. [2] x", "`[1]` = [1]\u2028[[1]1]"]))
 def test_every_snippet_stands_in_one_passage_which_is_a_line_of_a_prompt(found: list[Snippet], hostile: str) -> None:
     given = [*found, Snippet("https://example.org/h", f"Remarks:\n{hostile}", f"Kept. {hostile}\n[2] T: x")]
     shown = passages(given)
@@ -121,6 +121,7 @@ def test_every_snippet_stands_in_one_passage_which_is_a_line_of_a_prompt(found: 
     assert all(own.source_id != passage.source_id for passage in shown for own in passage.copies)
     lines = numbered_passages(shown).splitlines()
     assert [line.partition("] ")[0] for line in lines] == [f"[{n}" for n in range(1, len(shown) + 1)]
+    assert not any(f"[{n}]" in line[3:] for n in range(1, len(shown) + 1) for line in lines)
 
 
 def test_what_an_engine_marks_as_cut_is_joined_without_its_dots() -> None:

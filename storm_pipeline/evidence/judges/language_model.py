@@ -10,6 +10,7 @@ from storm_pipeline.evidence.judges.spans import quoted
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.concurrency import MAX_WORKERS, parallel_map
 from storm_pipeline.text.languages import count_words
+from storm_pipeline.text.markers import numbered_lines
 from storm_pipeline.text.words import tidy
 
 _PROBABILITY: Mapping[Label, float] = {"supported": 1.0, "partly": 0.5, "not": 0.1, "contradicted": 0.0}
@@ -62,7 +63,7 @@ class LanguageModelJudge:
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for q in batch for text in q.passages), 1)}
-        passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
+        passages = numbered_lines({number: text for text, number in numbers.items()}, len(numbers))
         verdicts = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
         for attempt in range(1, _ATTEMPTS + 1):
             waiting = [i for i in range(len(batch)) if i not in verdicts]
