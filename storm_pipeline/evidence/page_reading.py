@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.run.concurrency import FairThreads
@@ -20,7 +20,7 @@ from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
 from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merge_results
 from storm_pipeline.sources.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.text.chunks import chunks
-from storm_pipeline.text.identity import canonical_url, host_of
+from storm_pipeline.text.identity import DOI_HOSTS, canonical_url, host_of
 from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.text.plain import plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -158,7 +158,13 @@ def _heading(above: str, title: str) -> str:
 
 
 def _about(hit: Snippet, page: Page) -> Snippet:
-    """Return a hit with the metadata of its page."""
+    """Return a hit with the metadata of its page; those of the hit too, unless it redirects to another host.
+
+    An address of a DOI redirects to the page of the work that the hit describes.
+    """
+    host, final = (host_of(canonical_url(url)) for url in (hit.url, page.url))
+    if host not in {final, *DOI_HOSTS}:
+        hit = Snippet(page.url, "", hit.text, engine=hit.engine, accessed=hit.accessed)
     stated = {name: getattr(page, name) or getattr(hit, name) for name in _STATED}
     return replace(hit, url=page.url, page=None, origin="page", **stated)
 
@@ -188,7 +194,7 @@ class CachedPages(ModeCache):
     def __call__(self, url: str) -> Page:
         """Return the page at a URL, from the cache where the mode allows. Raises PageError: as ``fetch``; or a miss."""
         key = canonical_url(url)
-        page = self.load(key, _page, PageError(f"{url} was not recorded"))
+        page = self.load(key, Page, PageError(f"{url} was not recorded"))
         if page is None:
             page = self._fetch(url)
             self.store(key, asdict(page))
@@ -198,11 +204,3 @@ class CachedPages(ModeCache):
 def kept_pages(settings: "Settings", fetch: Fetch | None = None) -> CachedPages:
     """Return a fetcher that reads pages as a run does and keeps them as the settings say."""
     return CachedPages(fetch or WebPages(), settings.cache, settings.search_cache)
-
-
-def _page(record: Any) -> Page | None:
-    """Return the page of a record; None if it is malformed."""
-    try:
-        return Page(**{**record, "pages": tuple((number, text) for number, text in record["pages"])})
-    except (TypeError, ValueError, KeyError):
-        return None

@@ -23,6 +23,7 @@ _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 _INVALID_IN_TITLE = frozenset("#<>[]{}|")
 _LONGEST_NAME = 255  # maximum bytes of a title, and of a host (RFC 1035), whose parts are compared in quadratic time
 LONGEST_ADDRESS = 8000  # maximum characters of a page's address, as most servers accept them
+DOI_HOSTS = frozenset({"doi.org", "dx.doi.org"})  # their addresses redirect to publishers
 PREPRINT_SERVERS = frozenset(
     "advance.sagepub.com africarxiv.org arxiv.org authorea.com biorxiv.org chemrxiv.org chinaxiv.org eartharxiv.org "
     "eprint.iacr.org medrxiv.org preprints.org psyarxiv.com researchsquare.com sportrxiv.org ssrn.com "
@@ -170,8 +171,7 @@ def is_title(text: str) -> bool:
 
 def is_wikipedia(url: str) -> bool:
     """Return whether an address is on a Wikipedia of any language."""
-    host = host_of(url)
-    return host == "wikipedia.org" or host.endswith(".wikipedia.org")
+    return f".{host_of(url)}".endswith(".wikipedia.org")
 
 
 def page_address(title: str) -> str:

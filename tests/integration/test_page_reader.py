@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from storm_pipeline.sources.search.base import SearchEngine
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult, Unread
-from storm_pipeline.types import READING, Snippet
+from storm_pipeline.types import READING, Snippet, Work
 
 HITS = [
     Snippet("https://a.org/1", "One", "what the engine shows of one", "2020-01-01", engine="fake"),
@@ -83,9 +84,12 @@ def reader() -> Iterator[Callable[..., Reading]]:
 Make = Callable[..., Reading]
 
 
-def test_passages_that_match_stand_for_the_snippet(reader: Make) -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"), [(PageError("404"), "404"), (KeyError(), "could not be read: it is damaged")]
+)
+def test_passages_that_match_stand_for_the_snippet(reader: Make, error: Exception, reason: str) -> None:
     about = page("https://a.org/1", author="Jane", site="A", language="en", published="2021-02-03")
-    engine = reader(fetching({"https://a.org/1": about}))
+    engine = reader(fetching({"https://a.org/1": about, "https://b.org/2": error}))
     result = engine.search("who sold paper", 5)
     found = result.snippets
     assert [s.origin for s in found] == ["page"] * (len(found) - 2) + ["snippet"] * 2
@@ -96,32 +100,25 @@ def test_passages_that_match_stand_for_the_snippet(reader: Make) -> None:
     assert (first.url, first.title, first.engine) == ("https://a.org/1", "One", "fake")
     assert (first.author, first.site, first.language, first.published) == ("Jane", "A", "en", "2021-02-03")
     assert list(found[-2:]) == HITS[1:]
-    assert result.unread == (Unread("https://b.org/2", "https://b.org/2 answered 404"),)
+    assert result.unread == (Unread("https://b.org/2", reason),)
     assert result.read == ("https://a.org/1",)
 
 
-def test_page_numbers_and_the_final_address_are_kept(reader: Make) -> None:
-    pdf = Page("https://final.org/x.pdf", "On Paper", ((3, "Silk was sold."), (7, "Paper was invented in Luoyang.")))
-    (found, *_) = reader(fetching({"https://a.org/1": pdf})).search("invention of paper", 5).snippets
-    assert (found.url, found.title, found.page) == ("https://final.org/x.pdf", "On Paper", 7)
-    assert found.published == "2020-01-01"
-
-
-def test_a_page_that_says_nothing_of_the_query_is_no_better_than_the_snippet(reader: Make) -> None:
-    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), hits=HITS[:1])
-    result = engine.search("quantum chromodynamics", 5)
-    assert result.snippets == (HITS[0],)
-    assert [one.url for one in result.unread] == ["https://a.org/1"]
-    assert "no passage that matches" in result.unread[0].reason
-
-
-def test_a_library_that_fails_costs_only_the_page(reader: Make) -> None:
-    engine = reader(fetching({"https://a.org/1": RecursionError(), "https://b.org/2": page("https://b.org/2")}))
-    result = engine.search("silk", 5)
-    assert result.snippets[0] == HITS[0]
-    assert result.snippets[1].origin == "page"
-    assert [one.url for one in result.unread] == ["https://a.org/1"]
-    assert "damaged" in result.unread[0].reason
+@pytest.mark.parametrize(
+    ("hit", "final", "is_known"),
+    [
+        ("https://doi.org/10.1/1", "https://final.org/x.pdf", True),
+        ("https://a.org/1", "http://m.a.org/2", True),
+        ("https://a.org/1", "https://who.int/x", False),  # another's page, whatever was said of a.org's
+    ],
+)
+def test_page_numbers_and_the_final_address_are_kept(reader: Make, hit: str, final: str, is_known: bool) -> None:
+    pdf = Page(final, "On Paper", ((3, "Silk was sold."), (7, "Paper was invented in Luoyang.")), site="Final")
+    hits = [replace(HITS[0], url=hit, author="Doe", site="A", doi="10.1/a", work=Work(volume="7"))]
+    (found, *_) = reader(fetching({hit: pdf}), hits=hits).search("invention of paper", 5).snippets
+    assert (found.url, found.title, found.page, found.site) == (final, "On Paper", 7, "Final")
+    told = (found.published, found.author, found.doi, found.work)
+    assert told == (("2020-01-01", "Doe", "10.1/a", Work(volume="7")) if is_known else (None,) * 4)
 
 
 def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reader: Make) -> None:
@@ -209,7 +206,8 @@ def test_a_result_has_all_passages_of_the_pages_that_were_read(reader: Make) -> 
     assert set(result.snippets) <= set(whole.snippets)
     assert {one.author for one in whole.snippets} == {"Jane"}
     unmatched = reader(fetch, hits=HITS[:1]).search("quantum chromodynamics", 5)
-    assert unmatched.pages == result.pages
+    assert (unmatched.pages, unmatched.snippets) == (result.pages, (HITS[0],))
+    assert unmatched.unread == (Unread("https://a.org/1", "has no passage that matches the query"),)
 
 
 def test_of_an_endless_page_the_first_passages_are_kept_and_that_is_told(reader: Make) -> None:

@@ -22,7 +22,7 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.evidence.citations import marker, number_references, parse_cited
 from storm_pipeline.output.export.formats import FORMATS, export
 from storm_pipeline.output.render.html import to_html
-from storm_pipeline.output.render.links import is_link, shared_address
+from storm_pipeline.output.render.links import is_shared_link, shared_address
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.run.article_json import SCHEMA, from_json, to_json
 from storm_pipeline.text.markers import MARKS
@@ -70,7 +70,7 @@ def test_a_viewer_shows_the_texts_of_any_article_literally_and_it_is_read_back(a
     rows = [[tidy(s.text) + marker(s, numbers) for s in p.sentences if tidy(s.text)] for p in paragraphs]
     assert seen == ["\n".join(row) for row in rows if row]
     links = [c for t in tokens for c in t.children or () if c.type == "link_open"]
-    assert len(links) <= sum(is_link(source.url) for source in article.references)
+    assert len(links) <= sum(is_shared_link(source.url) for source in article.references)
     assert all(str(link.attrs["href"]).lower().startswith(("http://", "https://", "file:")) for link in links)
     urls = {source.id: shared_address(source.url) for source in article.sources}
     assert parse_markdown(text) == [(told, tuple(urls[i] for i in ids)) for told, ids in sentence_table(article)]

@@ -12,7 +12,7 @@ from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.output.render.links import host, is_shared_link, label, require_presentable, shared_address
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import ISO_DATE, day, with_noun
-from storm_pipeline.text.identity import in_form
+from storm_pipeline.text.identity import DOI_HOSTS, in_form
 from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.text.plain import find_doi, iso_date
 from storm_pipeline.text.words import tidy
@@ -121,7 +121,7 @@ def _date(text: str) -> str:
 
 
 def _doi(stated: str, address: str) -> str:
-    name = address.partition("://")[2].partition("/")[2] if host(address) in {"doi.org", "dx.doi.org"} else ""
+    name = address.partition("://")[2].partition("/")[2] if host(address) in DOI_HOSTS else ""
     return next((text for text in (unquote(name), stated) if text and find_doi(text) == text.lower()), "")
 
 

@@ -12,8 +12,6 @@ from storm_pipeline.evidence.citations import page_name
 from storm_pipeline.text.words import tidy, without_controls
 from storm_pipeline.types import Article, Snippet, Source, Spans
 
-_LINKED_SCHEMES = frozenset({"http", "https", "file"})
-"""Schemes that become links; others, such as ``javascript:`` and ``data:``, stay plain text."""
 MOST_CITED = 50_000_000
 """Maximum characters of sentences and cited passages, summed over citations, in a check or on a page."""
 _FRAGMENT_WORDS = 5  # number of first and last words in a text fragment
@@ -56,26 +54,17 @@ def one_line(url: str) -> str:
     return tidy(url).replace(" ", "%20")
 
 
-def is_link(url: str) -> bool:
-    """Return whether an address may be rendered as a link: an absolute http, https or file address."""
-    with suppress(ValueError):
-        parts = urlsplit(one_line(url))
-        return parts.scheme in _LINKED_SCHEMES and (bool(parts.netloc) or parts.scheme == "file")
-    return False
-
-
 def shared_address(url: str) -> str:
     """Return the address for shared documents: only the name of a local file, else as :func:`one_line`."""
-    return unquote(host(url)) if _is_file(url) else one_line(url)
+    return unquote(host(url)) if one_line(url).lower().startswith("file:") else one_line(url)
 
 
 def is_shared_link(url: str) -> bool:
-    """Return whether an address may be a link in a shared document: as :func:`is_link`, but not of a local file."""
-    return is_link(url) and not _is_file(url)
-
-
-def _is_file(url: str) -> bool:
-    return one_line(url).lower().startswith("file:")
+    """Return whether an address may be a link in a shared document: http or https, not ``file:`` or ``javascript:``."""
+    with suppress(ValueError):
+        parts = urlsplit(one_line(url))
+        return parts.scheme in {"http", "https"} and bool(parts.netloc)
+    return False
 
 
 def host(url: str) -> str:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -32,9 +31,10 @@ class ModeCache:
         """Damage of the cache and failures, one sentence each."""
         return self._cache.problems
 
-    def load(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
-        """Return a key's record, parsed by ``read``; on a cache miss None, or raise ``missing`` in a replay."""
-        known = None if self._mode in {"off", "refresh"} else read(self._cache.get(key, self._max_age_days))
+    def load(self, key: str, kind: type[T], missing: Exception) -> T | None:
+        """Return a key's record of a type; on a cache miss None, or raise ``missing`` in a replay."""
+        is_read = self._mode not in {"off", "refresh"}
+        known = read_record(kind, self._cache.get(key, self._max_age_days)) if is_read else None
         if known is None and self._mode == "replay":
             raise missing
         return known
@@ -66,7 +66,7 @@ class SearchCache(ModeCache):
             f"the search for {query!r} by {engine} ({k} results) was not recorded: "
             "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
         )
-        if (known := self.load(key, partial(read_record, tuple[Snippet, ...]), missing)) is not None:
+        if (known := self.load(key, tuple[Snippet, ...], missing)) is not None:
             return SearchResult(known)
         result = ask(query, k)
         if not result.lost:
