@@ -82,12 +82,16 @@ def cited_articles(draw: st.DrawFn) -> Article:
     return Article("Lake Orrin", paragraphs(2), parts, tuple(sources.values()), language=language)
 
 
-def by_sentence(article: Article) -> list[tuple[str, set[str]]]:
-    return [(text, set(urls)) for text, urls in rows(article)]
-
-
 def headings(sections: Iterable[Section]) -> list[object]:
     return [(own.heading, headings(own.subsections)) for own in sections]
+
+
+def require_same(found: Article, article: Article) -> None:
+    """Check that an article came back whole: its sentences with their sources, its headings and its lead."""
+    assert [(text, set(urls)) for text, urls in rows(found)] == [(text, set(urls)) for text, urls in rows(article)]
+    assert headings(found.sections) == headings(article.sections)
+    assert [len(one.sentences) for one in found.lead] == [len(one.sentences) for one in article.lead]
+    assert (found.report.invented_citations, found.report.unavailable_citations) == (0, 0)
 
 
 def cites_all(article: Article) -> bool:

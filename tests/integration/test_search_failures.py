@@ -210,24 +210,16 @@ def test_secrets_stay_out_of_logs(case: Case, caplog: pytest.LogCaptureFixture) 
 
 
 @of_every_wire
-def test_a_service_that_keeps_failing_is_left_alone(case: Case) -> None:
-    with ScriptedServer(Reply(401)) as server:
+@pytest.mark.parametrize(("status", "asked", "then"), [(401, 5, "left alone"), (400, 8, "answered 400")])
+def test_a_service_that_keeps_failing_is_left_alone(case: Case, status: int, asked: int, then: str) -> None:
+    with ScriptedServer(Reply(status)) as server:  # a refused query says nothing about the service
         engine = case.open(server.url, BRISK)
-        for _ in range(5):
-            with pytest.raises(SearchError, match="answered 401"):
+        for _ in range(asked):
+            with pytest.raises(SearchError, match=f"answered {status}"):
                 engine.search("silk", 3)
-        with pytest.raises(SearchError, match="left alone"):
+        with pytest.raises(SearchError, match=then):
             case.open(server.url, BRISK).search("silk", 3)
-        assert len(server.requests) == 5
-
-
-@of_every_wire
-def test_a_refused_query_says_nothing_about_the_service(case: Case) -> None:
-    with ScriptedServer(Reply(400)) as server:
-        engine = case.open(server.url, BRISK)
-        for _ in range(8):
-            with pytest.raises(SearchError, match="answered 400"):
-                engine.search("silk", 3)
+        assert len(server.requests) == asked + (then != "left alone")
 
 
 def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from storm_pipeline.evidence.citations import parse_cited
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.writers.drafts import read_draft, read_replies
-from storm_pipeline.text.languages import (
-    count_words,
-    detect,
-    length_in_words,
-    split_sentences,
-    windows,
-)
+from storm_pipeline.text.languages import count_words, detect, length_in_words, split_sentences, windows
 from storm_pipeline.types import Citation
 
 TEXTS = {
