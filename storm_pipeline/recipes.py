@@ -203,10 +203,7 @@ def _write_at_once(ctx: RunContext, snippets: Sequence[Snippet]) -> Article:
 
 
 def require_outline(recipe: str) -> None:
-    """Check that a method writes from an outline, so that the user may give one.
-
-    Raises SettingsError: it does not.
-    """
+    """Check that a method writes from an outline, so that the user may give one. Raises SettingsError: it does not."""
     if recipe in WITHOUT_OUTLINE:
         raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
 

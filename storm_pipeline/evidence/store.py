@@ -181,6 +181,8 @@ _BATCH = 512  # snippets per embedding batch: enough to sort by length, few enou
 class ReferenceStore(SnippetIndex):
     """Snippets and their vectors, shared by all steps of a run. Thread-safe; close it, or use it in ``with``.
 
+    Methods that store or embed raise StoreError: the store is closed.
+
     Results depend only on which snippets were added and which merely kept, not on their order, nor on removed sources.
     A text that occurs on several pages is kept for each of them, but embedded once and found once: preferably on a page
     for which it was added rather than kept, then on the page with most snippets. Ties go to the lower id.
@@ -208,10 +210,7 @@ class ReferenceStore(SnippetIndex):
             self._worker.submit(self._load)
 
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets, embed them in the background, and return the new ones in the given order.
-
-        Raises StoreError: the store is closed.
-        """
+        """Store snippets, embed them in the background, and return the new ones in the given order."""
         offered = tuple(snippets)
         with self._lock:
             self._require_open()
@@ -220,10 +219,7 @@ class ReferenceStore(SnippetIndex):
             return self.keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets without embedding them, to be cited and found; return the new ones in order.
-
-        Raises StoreError: the store is closed.
-        """
+        """Store snippets without embedding them, to be cited and found; return the new ones in order."""
         offered = tuple(snippets)
         with self._lock:
             self._require_open()
@@ -236,10 +232,7 @@ class ReferenceStore(SnippetIndex):
             return new
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store passages of whole pages, to be found by keyword; return the new ones. They are not sources until kept.
-
-        Raises StoreError: the store is closed.
-        """
+        """Store passages of whole pages, found by keyword; return the new ones. They are not sources until kept."""
         with self._lock:
             self._require_open()
             new = super().hold(snippets)
@@ -264,10 +257,7 @@ class ReferenceStore(SnippetIndex):
         return np.stack([held[text] for text in texts])
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Start embedding texts in the background, ahead of a call of :meth:`embed`.
-
-        Raises StoreError: the store is closed.
-        """
+        """Start embedding texts in the background, ahead of a call of :meth:`embed`."""
         with self._lock:
             self._require_open()
             self._worker.submit(self._cache.embed, tuple(texts))

@@ -41,10 +41,7 @@ class Findings:
 
 
 def logged_events(folder: Path) -> LoggedEvents:
-    """Return the events of a run's earlier sessions in ``events.jsonl``.
-
-    Raises RunError: the file cannot be read.
-    """
+    """Return the events of a run's earlier sessions in ``events.jsonl``. Raises RunError: the file cannot be read."""
     log = folder / EVENTS
     try:
         return tuple(read_events(log)) if log.exists() else ()

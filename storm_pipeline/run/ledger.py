@@ -162,10 +162,7 @@ class RunControl:
             )
 
     def seconds_left(self) -> float | None:
-        """Return the seconds until ``max_minutes``; None without this cap.
-
-        Raises BudgetSpentError: none are left.
-        """
+        """Return the seconds until ``max_minutes``; None without this cap. Raises BudgetSpentError: none are left."""
         minutes = self._settings.max_minutes
         if minutes is None:
             return None

@@ -60,10 +60,7 @@ def pattern_of(address: str) -> SitePattern | None:
 
 
 class SitePatterns(Generic[T]):
-    """A mapping from site patterns to values.
-
-    ``items``: pattern and value; a pattern may have several values.
-    """
+    """A mapping from site patterns to values. ``items``: pattern and value; a pattern may have several values."""
 
     def __init__(self, items: Iterable[tuple[SitePattern, T]]) -> None:
         known: dict[str, dict[SitePattern, list[T]]] = {}
