@@ -57,11 +57,7 @@ def doubled(times: int) -> str:
     return f'@string{{s0 = "aaaaaaaaaaaa"}}{"".join(lines)}@book{{a, title=s{times}}}'
 
 
-TIME, LONGER, MEMORY = (
-    "takes more than 1 s to read",
-    "takes more than 4 s to read",
-    f"takes more than {MEGABYTES} MB of memory to read",
-)
+TIME, LONGER, MEMORY = (f"takes more than {most} to read" for most in ("1 s", "4 s", f"{MEGABYTES} MB of memory"))
 HOSTILE = {
     "strings.bib": (lambda: doubled(40).encode(), MEMORY),
     "80 kB.docx": (lambda: word_of(800_000), "takes more than"),
@@ -205,6 +201,12 @@ def test_what_a_process_forges_is_refused(process: ReadingProcess, start: str, r
 def test_a_forged_error_is_that_of_a_damaged_file(process: ReadingProcess, error: str) -> None:
     with pytest.raises(NotReadError, match="is damaged \\(1\\)"):
         process.read(forge, f'["{error}", "1"]\n', "", 0, size=0)
+    assert process.read(pid, size=0)
+
+
+def test_what_follows_a_forged_end_reaches_no_other_file(process: ReadingProcess) -> None:
+    assert process.read(forge, "[]\n[1]\n[]\n", "", 0, size=0) == []
+    assert process.read(pid, size=0) != [1]
 
 
 def test_the_process_has_no_keys_and_is_light(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,9 +271,7 @@ def test_a_forked_process_has_its_own() -> None:
 first = reading.read(pid, size=0)
 if child := os.fork():
     os.waitpid(child, 0)
-    print(reading.read(pid, size=0) == first)
-else:
-    print(reading.read(pid, size=0) == first)
+print(reading.read(pid, size=0) == first)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.split() == ["False", "True"]

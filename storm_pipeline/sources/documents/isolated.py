@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -87,6 +88,8 @@ class ReadingProcess:
         talk = partial(_read_answer, request, _line_type(read), most_answered)
         with self._free_process() as process:
             values, error = self._ask(process, talk, seconds, PAGE_SECONDS * len(_PAGES[: size // 1000]) * is_pdf)
+            with suppress(EndedError):  # a file may write more than its answer: another process reads the next one
+                process.ask(_require_end, _PATIENCE * seconds)
         if not error:
             return values
         kind, text = error[0], error[1][:1000]
@@ -162,6 +165,15 @@ def _read_answer(
         values += value
 
 
+def _require_end(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Let the process repeat a new word, which no file knows. Raises ValueError: its answer goes on before."""
+    word = f'"{secrets.token_hex()}"\n'.encode()
+    requests.write(word)
+    requests.flush()
+    if answers.readline(len(word)) != word:
+        raise ValueError("the answer goes on after its end")
+
+
 def serve(parent: int) -> None:
     """Answer requests in this process until standard input or the parent process ends. ``parent``: its id."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -170,12 +182,14 @@ def serve(parent: int) -> None:
         os.dup2(nowhere, stream)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     while line := sys.stdin.buffer.readline():
-        module, name, arguments, lengths, seconds, most_bytes = json.loads(line)
-        read = getattr(import_module(module), name)
-        _limit_memory(most_bytes)
-        _end_after(seconds)
-        _answer(read, arguments, lengths, answers)
-        _end_after(0)
+        if line.startswith(b'"'):
+            answers.write(line)
+        else:
+            module, name, arguments, lengths, seconds, most_bytes = json.loads(line)
+            _limit_memory(most_bytes)
+            _end_after(seconds)
+            _answer(getattr(import_module(module), name), arguments, lengths, answers)
+            _end_after(0)
         answers.flush()
 
 
