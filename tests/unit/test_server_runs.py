@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import re
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.server.callers import digest
 from storm_pipeline.interfaces.server.errors import UnknownRunError
+from storm_pipeline.interfaces.server.records import RunRecord, records_folder
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import article_as, article_formats
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
@@ -36,6 +40,19 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "empty").mkdir()
     (root / "run.json").write_text("{}")
     return root
+
+
+def test_wrong_keys_of_links_read_no_records(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders, read, taken = RunFolders(root), list[Path](), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or taken(path))
+    for name in RUNS:
+        RunFolders(root).records.put(name, RunRecord(shared=digest(name)))  # by another process
+        os.utime(records_folder(root) / "runs", (0, len(name)))  # as if that were long ago
+        assert folders.shared(name) == name
+        for key in map(str, range(9)):
+            with pytest.raises(UnknownRunError, match="not shared"):
+                folders.shared(key)
+    assert len(read) < 9
 
 
 PIECES = st.sampled_from(["..", ".", "/", "\\", "outside", "link", "empty", "run.json", ".hidden", "\0", *RUNS])
@@ -64,12 +81,10 @@ def test_events_are_the_same_however_the_file_grows(lines: list[str], cuts: list
     data = "".join(f"{line}\n" for line in lines).encode()
     expected = []
     for number, line in enumerate(lines, start=1):
-        try:
+        with suppress(ValueError):
             record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and number > after:
-            expected.append((number, record))
+            if isinstance(record, dict) and number > after:
+                expected.append((number, record))
     with TemporaryDirectory() as folder:
         file = EventFile(Path(folder), after)
         found = list(file.read())

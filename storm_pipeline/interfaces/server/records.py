@@ -40,7 +40,8 @@ class RunRecords:
 
     def __init__(self, out: Path) -> None:
         self._folder = records_folder(out) / "runs"
-        self._lock = threading.Lock()
+        self._lock, self._finding = threading.Lock(), threading.Lock()
+        self._shared, self._read_at = dict[str, str](), -1
 
     def get(self, run: str) -> RunRecord:
         """Return the record of a run; that of the owner's runs if there is none, or it is damaged."""
@@ -52,12 +53,25 @@ class RunRecords:
         """Return whether a server recorded a run; another may be anybody's."""
         return os.path.isfile(self._path(run))  # noqa: PTH113 - a name may be too long for a record
 
+    def shared(self, key: str) -> str:
+        """Return the name of the run whose link has a key of this hash; empty if none has.
+
+        The records are read where the folder changed, not for each of the keys that anybody may try.
+        """
+        with self._finding, suppress(OSError):
+            if (changed := self._folder.stat().st_mtime_ns) != self._read_at:
+                self._read_at = changed  # before reading, so that later changes are seen
+                self._shared = {self.get(path.stem).shared: path.stem for path in self._folder.glob("*.json")}
+        name = self._shared.get(key, "")
+        return name if name and self.get(name).shared == key else ""
+
     def put(self, run: str, record: RunRecord) -> None:
         """Save the record of a new run. Raises RunError: it cannot be written."""
         path = self._path(run)
         with write_errors_as(RunError, path):
             self._folder.mkdir(0o700, exist_ok=True)
             write_atomically(path, record.model_dump_json() + "\n", private=True)
+            self._read_at = -1  # the clock of files may not have moved on
 
     def update(self, run: str, **fields: Any) -> None:
         """Change fields of a record. Raises RunError: it is damaged, and stays as it is, or cannot be written."""

@@ -19,7 +19,6 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.interfaces.listing import RunEntry, run_entry, run_state, safe_entry
 from storm_pipeline.interfaces.server.callers import OWNER, Caller, digest
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
-from storm_pipeline.interfaces.server.places import Places
 from storm_pipeline.interfaces.server.records import RunRecord, RunRecords
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.interfaces.server.remote_settings import BY_VALUE
@@ -34,7 +33,6 @@ from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
-_LOOKUPS = Places("look-ups of shared articles", 8, 8)  # each reads the records of all runs
 RUNS = 500  # maximum runs of a caller with a named token
 RUN_BYTES = RUNS * LARGEST // 32  # maximum total size of these runs; beyond it, no run begins
 _LONGEST_LINE = 2**20  # bytes of an event
@@ -121,10 +119,7 @@ class RunFolders:
         return self.records.get(name)
 
     def own_settings(self, name: str) -> SavedSettings:
-        """Return a run's settings, without models and engines that were not chosen by a caller of the server.
-
-        Errors as for :meth:`settings`.
-        """
+        """Return a run's settings, less models and engines that no caller chose, or raise as :meth:`settings`."""
         known, saved = self.records.get(name).services, self.settings(name)
         return {
             key: value for key, value in saved.items() if key not in BY_VALUE or (key in known and known[key] == value)
@@ -194,12 +189,9 @@ class RunFolders:
         self.records.update(name, shared="")
 
     def shared(self, key: str) -> str:
-        """Return the name of the run with a link of this key. Raises UnknownRunError: there is none; BusyError."""
-        kept = digest(key)
-        with _LOOKUPS.hold("everybody"):
-            for name in self.names():
-                if self.records.get(name).shared == kept:
-                    return name
+        """Return the name of the run with a link of this key. Raises UnknownRunError: there is none."""
+        if (name := self.records.shared(digest(key))) and name in self.names():
+            return name
         raise UnknownRunError("there is no article at this address: it was not shared, or is not any more")
 
     def _piece(self, name: str, file: str, what: str) -> str:
@@ -256,10 +248,9 @@ class RunFolders:
 
 def _state(folder: Path) -> dict[str, Any]:
     """Return the content of ``run.json``; empty if unreadable."""
-    try:
+    with suppress(RunError):
         return read_state(folder)
-    except RunError:
-        return {}
+    return {}
 
 
 def _settings(folder: Path) -> dict[str, str]:
