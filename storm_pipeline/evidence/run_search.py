@@ -266,7 +266,9 @@ class RecordedSearch:
     def _passages_of(self, page: results.WholePage) -> _Passages:
         key = page.about.source_id
         with self._lock:
-            known = self._passages.get(key) or results.read_record(_Passages, self._journal.take(_PAGE, key))
+            # earlier versions recorded pages by 12 digits of their ids
+            recorded = (self._journal.take(_PAGE, name) for name in (key, key[:13]))
+            known = self._passages.get(key) or results.read_record(_Passages, next(filter(None, recorded), None))
             if known is None and page.passages:
                 self._journal.add(_PAGE, key, [asdict(passage) for passage in page.passages])
                 known = page.passages

@@ -10,8 +10,10 @@ from typing import Any
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.run.events import adapter_of, json_text
+from storm_pipeline.text.identity import snippet_id, source_id
 from storm_pipeline.types import Article, is_plausible
 
+_SHORT_ID = 13  # length of an id of earlier versions
 SCHEMA = 1  # version of the format; incremented when an older reader would misread it
 
 
@@ -20,14 +22,8 @@ def to_json(article: Article) -> str:
 
     Lone surrogates, which UTF-8 cannot encode, become question marks.
     """
-    from pydantic_core import PydanticSerializationError
-
-    try:
-        dumped = adapter_of(Article).dump_json(article, indent=1)
-    except PydanticSerializationError:
-        plain = json.dumps(dataclasses.asdict(article), ensure_ascii=False).encode("utf-8", "replace")
-        dumped = adapter_of(Article).dump_json(adapter_of(Article).validate_json(plain), indent=1)
-    return f'{{\n "schema": {SCHEMA},\n "article": {dumped.decode("utf-8")}\n}}'
+    record = {"schema": SCHEMA, "article": dataclasses.asdict(article)}
+    return json.dumps(record, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode("utf-8")
 
 
 def files_for_readers(article: Article) -> dict[str, str]:
@@ -42,7 +38,7 @@ def from_json(text: str) -> Article:
     Raises RunError: not such a file, another version, or a citation of a missing source or of missing words.
     """
     try:
-        record = json.loads(text)
+        record = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise RunError(f"not an article: the text is not JSON ({error}); give the article.json of a run") from error
     if not isinstance(record, dict) or "article" not in record:
@@ -61,6 +57,23 @@ def from_json(text: str) -> Article:
         raise RunError("the article is damaged: a number of its usage is absurd; render it again from its run")
     _check_citations(article)
     return article
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse a file of a run; ids of 12 digits, which earlier versions gave, are lengthened. Raises ValueError."""
+    records: list[dict[str, Any]] = []
+
+    def keep(record: dict[str, Any]) -> dict[str, Any]:
+        records.append(record)
+        return record
+
+    value, names = json.loads(text, object_hook=keep), ("id", "source_id", "snippet_id")
+    if any(len(str(record.get(name))) == _SHORT_ID for record in records for name in names):
+        pages = [(str(record["url"]), str(record.get("text"))) for record in records if "url" in record]
+        ids = {name[:_SHORT_ID]: name for url, text in pages for name in (source_id(url), snippet_id(url, text))}
+        for record in records:
+            record.update({name: ids.get(str(record[name]), record[name]) for name in names if name in record})
+    return value
 
 
 def most_levels() -> int:

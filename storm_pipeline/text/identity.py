@@ -145,17 +145,19 @@ def host_of(url: str) -> str:
 
 
 def source_id(url: str) -> str:
-    """Return the id of a source: ``s`` and 12 hexadecimal digits of the hash of its canonical address."""
+    """Return the id of a source: ``s`` and 40 hexadecimal digits of the hash of its canonical address."""
     return "s" + _digest(canonical_url(url))
 
 
 def snippet_id(url: str, text: str) -> str:
-    """Return the id of a snippet: ``t`` and 12 hexadecimal digits of the hash of its source and normalised text."""
+    """Return the id of a snippet: ``t`` and 40 hexadecimal digits of the hash of its source and normalised text."""
     return "t" + _digest(canonical_url(url) + "\n" + normalised_text(text))
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[
+        :40
+    ]  # of 48 bits, a page could make its own
 
 
 def is_wiki_language(code: str) -> bool:

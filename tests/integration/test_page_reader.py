@@ -189,10 +189,9 @@ def test_by_default_no_page_of_this_machine_is_read() -> None:
         engine = Reading(FakeSearch(lambda _: hits), WebPages())
         result = engine.search("inside", 3)
         engine.close()
-    assert result.snippets == tuple(hits)
+    assert (result.snippets, server.requests) == (tuple(hits), [])
     assert [one.url for one in result.unread] == [f"{server.url}/x"]
     assert "not a public address" in result.unread[0].reason
-    assert server.requests == []
 
 
 def test_a_result_has_all_passages_of_the_pages_that_were_read(reader: Make) -> None:

@@ -57,7 +57,7 @@ def build(host: str, path: str, query: dict[str, str], scheme: str = "https") ->
 def test_any_string_has_a_stable_canonical_form(url: str) -> None:
     once = canonical_url(url)
     assert canonical_url(once) == once
-    assert re.fullmatch("s[0-9a-f]{12}", source_id(url))
+    assert re.fullmatch("s[0-9a-f]{40}", source_id(url))
     assert is_wikipedia(url) in (True, False)
     assert source_id(url) == source_id(once)
 
@@ -129,7 +129,7 @@ def test_what_is_too_long_for_a_host_is_not_cut_into_its_parts(host: str) -> Non
 @given(st.text(), st.text())
 def test_snippet_ids_follow_normalised_text_and_page(one: str, other: str) -> None:
     url = "https://x.org/p"
-    assert re.fullmatch("t[0-9a-f]{12}", snippet_id(url, one))
+    assert re.fullmatch("t[0-9a-f]{40}", snippet_id(url, one))
     assert (snippet_id(url, one) == snippet_id("http://www.x.org/p/", other)) == (
         normalised_text(one) == normalised_text(other)
     )

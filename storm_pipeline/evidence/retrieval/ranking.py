@@ -44,7 +44,7 @@ class HybridIndex:
         self._lock = threading.Lock()
         self._rows: dict[str, int] = {}  # key → row of the snippet in the index of words
         self._held: list[Snippet] = []  # by row, removed ones too
-        self._order = array("Q")  # by row the hexadecimal number in the snippet's id
+        self._order = array("Q")  # by row the first 64 bits of the snippet's id
         self._removed: set[int] = set()  # rows
         self._embedded: dict[int, None] = {}  # rows in the order of their vectors
         self._words = LexicalIndex(floor=0.0, tokenize=cached_terms)
@@ -76,7 +76,7 @@ class HybridIndex:
                         [(part, 1) for part in (snippet.title, snippet.heading, snippet.text)]
                     )
                     self._held.append(snippet)
-                    self._order.append(int(snippet.id[1:], 16))
+                    self._order.append(int(snippet.id[1:17], 16))
                 if vector is not None and row not in self._embedded:
                     self._embedded[row] = None
                     vectors.append(vector)

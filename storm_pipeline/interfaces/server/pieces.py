@@ -12,7 +12,7 @@ from pydantic import Field
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.interfaces.server.redaction import Redactor
-from storm_pipeline.run.article_json import from_json
+from storm_pipeline.run.article_json import from_json, parse_json
 from storm_pipeline.run.events import Excluded, adapter_of, read_events
 from storm_pipeline.run.folder import EDITABLE, read_state
 from storm_pipeline.settings import Settings
@@ -112,7 +112,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 def _read(path: Path, kind: type[T]) -> T | None:
     """Return the value in a file; None if there is none, or it is damaged."""
     with suppress(OSError, ValueError, RecursionError):
-        value: T = adapter_of(kind).validate_json(read_plain(path))
+        value: T = adapter_of(kind).validate_python(parse_json(read_plain(path)))
         return value
     return None
 
