@@ -12,13 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from storm_pipeline.text.databases import open_database
+from storm_pipeline.text.databases import LARGEST_DATABASE, open_database
 from storm_pipeline.text.files import locked_file
 
 _log = logging.getLogger(__name__)
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
 """Errors of a damaged file, including SQLITE_ERROR, since the statements are fixed."""
 _LOCK_TIMEOUT = 30.0
+_MOST = 16 * LARGEST_DATABASE  # bytes
+_SIZE = """SELECT (page_count - freelist_count) * page_size
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size"""
+_FORGET = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY rowid LIMIT 100)"  # the oldest
 _TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)"
 T = TypeVar("T")
 
@@ -30,6 +34,7 @@ class _DamageError(sqlite3.DatabaseError):
 class SqliteCache:
     """A map from text keys to JSON values in a file, created at first use.
 
+    A file of more than 16 GiB loses its oldest values as others come, so that no caller of a server fills the disk.
     I/O errors, reported once, and values with a wrong checksum count as misses. A damaged file is renamed to
     ``….damaged-<time>`` and replaced. Each operation opens its own connection, so that threads share nothing.
     """
@@ -58,7 +63,13 @@ class SqliteCache:
         """Store a JSON-serialisable value, replacing an earlier one."""
         text = json.dumps(value)  # one line of ASCII, so lone surrogates survive
         row = (_digest(key), f"{text}\n{_digest(key + text)}", time.time())
-        self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
+
+        def insert(file: sqlite3.Connection) -> None:
+            if file.execute(_SIZE).fetchone()[0] > _MOST:
+                file.execute(_FORGET)
+            file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row)
+
+        self._run(insert)
 
     def _verify(self, key: str, stored: Any) -> Any:
         """Return the value of an entry; None if it is damaged."""

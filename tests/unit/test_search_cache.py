@@ -154,9 +154,7 @@ def test_an_address_is_one_page_however_spelt(tmp_path: Path) -> None:
 
 
 def damage_inside(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[100:] = b"\xff" * (len(data) - 100)
-    path.write_bytes(data)
+    path.write_bytes(path.read_bytes()[:100].ljust(path.stat().st_size, b"\xff"))
 
 
 def test_a_journal_beside_a_cache_of_somebody_else_deletes_no_file(tmp_path: Path) -> None:
@@ -245,6 +243,14 @@ def fill(path: Path, name: str, count: int) -> None:
     cache = SqliteCache(path)
     for n in range(count):
         cache.put(f"{name}{n}", [name, n])
+
+
+def test_a_full_cache_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.sources.sqlite_cache._MOST", 1_000_000)
+    fill(path := tmp_path / "x.sqlite", name := "x" * 2_000, 1_200)
+    kept = [n for n in range(1_200) if SqliteCache(path).get(f"{name}{n}")]
+    assert path.stat().st_size < 1_100_000
+    assert kept == list(range(kept[0], 1_200)) and 100 < len(kept) < 300
 
 
 @pytest.mark.slow
