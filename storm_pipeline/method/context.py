@@ -83,10 +83,7 @@ class RunContext:
 
 
 def read_piece(path: Path) -> Any:
-    """Read an edited piece from its file: Markdown as text, JSON as values.
-
-    Raises RunError: the file cannot be read.
-    """
+    """Read an edited piece from its file: Markdown as text, JSON as values. Raises RunError: it cannot be read."""
     try:
         text = read_plain(path).decode("utf-8")
         return encodable_values(json.loads(text)) if path.suffix == ".json" else text

@@ -86,10 +86,7 @@ def check_draft(
     where: str,
     headings: Sequence[str] = (),
 ) -> list[Section]:
-    """Return the supported sentences of a writer's reply, after one revision of the others.
-
-    ``headings``: of the text.
-    """
+    """Return a reply's supported sentences, after one revision of the others. ``headings``: of the text."""
     language, known = ctx.brief.language, (ctx.brief.topic, *headings)
     draft = read_draft(without_prompt_lines(reply, inputs), len(shown), language, known)
     screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
