@@ -167,17 +167,14 @@ def without_duplicates(texts: Sequence[str], pages: Sequence[str]) -> list[tuple
     sentences = [frozenset(_sentences(text)) for text in texts]
     shown: dict[int, list[int]] = {}
     having: dict[str, list[int]] = defaultdict(list)  # page, sentence → positions of texts
-
-    def contains(i: int, j: int) -> bool:
-        return pages[i] == pages[j] and _glue(texts[j]) in _glue(texts[i])
-
     for i, page in enumerate(pages):
-        keys = {page, *sentences[i]}
-        near = sorted({j for key in keys for j in having[key] if j in shown})
-        if (first := next((j for j in near if sentences[i] <= sentences[j] or contains(j, i)), None)) is not None:
+        keys, text = {page, *sentences[i]}, _glue(texts[i])
+        near = {j: _glue(texts[j]) if pages[j] == page else "" for key in keys for j in having[key] if j in shown}
+        first = min((j for j in near if sentences[i] <= sentences[j] or (text and text in near[j])), default=None)
+        if first is not None:
             shown[first].append(i)
             continue
-        shown[i] = [i, *(k for j in near if contains(i, j) for k in shown.pop(j))]
+        shown[i] = [i, *(k for j in sorted(near) if near[j] and near[j] in text for k in shown.pop(j))]
         for key in keys:
             having[key].append(i)
     return [tuple(group) for group in sorted(shown.values(), key=min)]
@@ -304,10 +301,9 @@ class Editions:
 
     def _are_copies(self, first: Snippet, second: Snippet) -> bool:
         """Return whether all sentences of ``second`` are in ``first``, of another page of one text."""
-        group = self._group_of.get(first.source_id)
-        if first.source_id == second.source_id or not group or group != self._group_of.get(second.source_id):
-            return False
-        return _sentences_of([second]) <= _sentences_of([first])
+        group, other = (self._group_of.get(snippet.source_id) for snippet in (first, second))
+        is_elsewhere = first.source_id != second.source_id and group is not None and group == other
+        return is_elsewhere and _sentences_of([second]) <= _sentences_of([first])
 
     def sources(self, cited: Collection[str] = ()) -> tuple[Source, ...]:
         """Return one source per text, with the addresses of the pages that have all that is cited of it.

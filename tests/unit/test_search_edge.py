@@ -106,10 +106,6 @@ class Nameless:
         return []
 
 
-class Whole(Nameless):
-    name = "whole"
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -118,7 +114,7 @@ class Whole(Nameless):
         (engine([], name="two\nlines"), "it must be a non-empty single-line string"),
         (SimpleNamespace(name="x", search=[]), "which has no method `search`"),
         (5, "not an object of type int, which has no method `search`"),
-        (Whole, "not the class Whole: create an instance of it"),
+        (FakeSearch, "not the class FakeSearch: create an instance of it"),
     ],
 )
 def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
@@ -157,16 +153,20 @@ def test_what_is_long_is_cut_at_white_space_where_there_is_some(piece: str, time
 
 def test_a_result_whose_address_is_endless_is_lost() -> None:
     items = [Snippet(f"https://example.org/{'a' * LONGEST_ADDRESS}", "A", "a"), Snippet("https://b.org/b", "B", "b")]
-    engine = with_checks(FakeSearch(lambda _: items))
-    result = engine.search("q", 2)
+    result = with_checks(FakeSearch(lambda _: items)).search("q", 2)
     assert [snippet.title for snippet in result.snippets] == ["B"]
     assert "1 result that cannot be used, such as number 1, which has an address of 8,0" in result.lost[0]
+
+
+def test_an_address_does_not_begin_with_a_user_name_that_looks_like_a_host() -> None:
+    urls = ["https://who.int@evil.example/a@b", "http://a.org:80@b.org?c", "https://b.org/@c?d@e", "mailto:a@b.org"]
+    found = with_checks(FakeSearch(lambda _: [Snippet(url, "A", "a") for url in urls])).search("q", 4).snippets
+    assert [own.url for own in found] == ["https://evil.example/a@b", "http://b.org?c", *urls[2:]]
 
 
 def test_what_else_is_known_of_a_page_is_cut_too() -> None:
     long = "x" * 10**6
     facts = dict.fromkeys(("author", "site", "publisher", "doi", "published", "language", "page_label"), long)
     snippet = Snippet("https://example.org/a", "A", "a", **facts, work=Work(place=long, editors=long))  # type: ignore[arg-type]
-    engine = with_checks(FakeSearch(lambda _: [snippet]))
-    (cut,) = cut_long_texts(engine.search("q", 1), engine.name).snippets
+    (cut,) = cut_long_texts(with_checks(FakeSearch(lambda _: [snippet])).search("q", 1), "fake").snippets
     assert len(str(cut)) < 2.5 * LONGEST_TEXT

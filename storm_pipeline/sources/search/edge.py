@@ -3,9 +3,11 @@
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -111,8 +113,7 @@ def _snippet(item: object, engine: str) -> Snippet:
     if isinstance(item, Snippet):
         values = {name: getattr(item, name) for name in _FIELDS}
     elif isinstance(item, Mapping):
-        absent = [name for name in ("url", "text") if name not in item]
-        if absent:
+        if absent := [name for name in ("url", "text") if name not in item]:
             missing = " and ".join(f"no `{name}`" for name in absent)
             keys = ", ".join(f"`{key}`" for key in list(item)[:_MOST_KEYS])
             raise TypeError(one_line(f"{missing}{' but ' if keys else ''}{keys}")[:_MOST_SHOWN])
@@ -123,8 +124,13 @@ def _snippet(item: object, engine: str) -> Snippet:
     for name in ("url", "text"):
         if values.get(name) is None or (isinstance(values[name], str) and not values[name].strip()):
             raise TypeError(f"no `{name}`")
-    if isinstance(values["url"], str) and len(values["url"]) > LONGEST_ADDRESS:
-        raise TypeError(f"an address of {len(values['url']):,} characters")
+    if isinstance(url := values["url"], str):
+        if len(url) > LONGEST_ADDRESS:
+            raise TypeError(f"an address of {len(url):,} characters")
+        with suppress(ValueError):
+            parts = urlsplit(url)
+            if "@" in parts.netloc:  # what comes before it looks like the host
+                values["url"] = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     values = encodable_values(values)
     if isinstance(values.get("title"), str):
         values["title"] = readable_title(values["title"][:LONGEST_TEXT])
