@@ -155,9 +155,7 @@ def snippet_id(url: str, text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[
-        :40
-    ]  # of 48 bits, a page could make its own
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]  # too many for a second preimage
 
 
 def is_wiki_language(code: str) -> bool:
