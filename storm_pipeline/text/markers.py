@@ -130,12 +130,12 @@ def without_markers(text: str, fill: str = "") -> str:
 
 def numbered_lines(texts: Mapping[int, str], last: int) -> str:
     """Return sources as ``[1] text`` lines; none can go on as another: numbers in brackets, to ``last``, lose them."""
-    lines = []
+    numbers, lines = set(map(str, range(1, last + 1))), []
     for number, text in texts.items():
-        line = without_markers(tidy(text))
-        for other in range(1, last + 1):
-            line = line.replace(f"[{other}]", f"({other})")
-        lines.append(f"[{number}] {line}")
+        first, *others = without_markers(tidy(text)).split("[")
+        parts = (other.partition("]") for other in others)
+        line = (f"({name}){after}" if end and name in numbers else f"[{name}{end}{after}" for name, end, after in parts)
+        lines.append(f"[{number}] {first}{''.join(line)}")
     return "\n".join(lines)
 
 
