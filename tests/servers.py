@@ -208,3 +208,24 @@ def trickle(data: bytes) -> Talk:
                 return
 
     return talk
+
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+ENDLESS = [(b"", CONTINUE), (b"HTTP/1.1 200 OK\r\nX-A: ", b"b"), (CHUNKED, b"1\r\n \r\n"), (CHUNKED + b"0\r\nA:", b"b")]
+"""Beginnings of answers and what would follow for ever: interim answers, a header, a body, a trailer."""
+
+
+def until_hung_up(head: bytes, piece: bytes, pause: float = 0.005) -> tuple[Talk, threading.Event]:
+    """Talk that sends the head and then the piece for ever, and an event: the client has closed the connection."""
+    hung_up = threading.Event()
+
+    def talk(line: socket.socket, closing: threading.Event) -> None:
+        try:
+            line.sendall(head)
+            while not closing.wait(pause):
+                line.sendall(piece)
+        except ConnectionError:
+            hung_up.set()
+
+    return talk, hung_up

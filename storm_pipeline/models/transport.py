@@ -41,11 +41,13 @@ class _Bounds:
     is_redirect: bool = False
 
     def begin(self, response: Any, status: int, header: Callable[[str], str | None], error: type[Exception]) -> None:
-        """Record the head of an answer; raises the client's ``error`` for a compressed answer or a redirect."""
+        """Record the head of an answer; raises the client's ``error`` unless it is plain and final."""
         self.answer.begin(status, header("content-type"))
         self.is_redirect = 300 <= status < 400  # some clients would follow it with their keys
         if self.is_redirect:
             self.broken = "it redirects to another address, which is not followed"
+        elif status < 200:  # DSPy's client takes it for the reply
+            self.broken = "the reply is an interim one, which was not asked for"
         elif (header("content-encoding") or "identity").lower() != "identity":
             self.broken = "the reply is compressed, which was not asked for"
         if self.broken:
@@ -79,12 +81,11 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
 
 @dataclass
 class _BoundedStream(httpx.SyncByteStream):
-    """The stream of a reply; ``broken`` and ``late`` are its client's error classes."""
+    """The stream of a reply; ``broken`` is its client's error class."""
 
     stream: Any
     bounds: _Bounds
     broken: Callable[[str], Exception]
-    late: Callable[[str], Exception]
 
     def __iter__(self) -> Iterator[bytes]:
         read = values = 0
@@ -96,12 +97,25 @@ class _BoundedStream(httpx.SyncByteStream):
                 most = f"{MOST_VALUES:,} values" if read <= LARGEST_REPLY else f"{LARGEST_REPLY >> 20} MiB"
                 self.bounds.broken = f"the reply is larger than {most}"
                 raise self.broken(self.bounds.broken)
-            if time.monotonic() > self.bounds.ends:
-                raise self.late("the reply was not complete in time")
             yield chunk
 
     def close(self) -> None:
         self.stream.close()
+
+
+class _BoundedLine:
+    """A connection, or what opens it, whose reading ends with the bounds: heads, interim replies and trailers too."""
+
+    def __init__(self, line: Any) -> None:
+        self._line = line
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._line, name)
+        if name in {"connect_tcp", "start_tls"}:  # return connections
+            return lambda *args, **kwargs: _BoundedLine(value(*args, **kwargs))
+        if name in {"read", "recv"} and (bounds := _bounds.get()) and time.monotonic() > bounds.ends:
+            raise TimeoutError if name == "recv" else httpx.ReadTimeout("the reply was not complete in time")
+        return value
 
 
 class BoundedTransport(httpx.BaseTransport):
@@ -109,6 +123,9 @@ class BoundedTransport(httpx.BaseTransport):
 
     def __init__(self) -> None:
         self._client = httpx.Client()
+        routes: Any = filter(None, (self._client._transport, *self._client._mounts.values()))
+        for pool in (route._pool for route in routes):
+            pool._network_backend = _BoundedLine(pool._network_backend)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Return the answer to a request, with a bounded body."""
@@ -118,7 +135,7 @@ class BoundedTransport(httpx.BaseTransport):
         response = self._client.send(request, stream=True)
         if bounds:
             bounds.begin(response, response.status_code, response.headers.get, httpx.RemoteProtocolError)
-            response.stream = _BoundedStream(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
+            response.stream = _BoundedStream(response.stream, bounds, httpx.RemoteProtocolError)
         return response
 
     def close(self) -> None:
@@ -126,31 +143,20 @@ class BoundedTransport(httpx.BaseTransport):
         self._client.close()
 
 
-class _KeptTransport(BoundedTransport):
-    """A transport that stays open, since many clients share it."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
-class _KeptClient(httpx.Client):
-    """A client that stays open."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 class BoundedNativeTransport(transports.StdlibTransport):
     """A bounded transport for DSPy's client, which does not request compression."""
+
+    def _open(self, *args: Any, **kwargs: Any) -> Any:
+        connection = super()._open(*args, **kwargs)
+        connection.sock = _BoundedLine(connection.sock)
+        return connection
 
     def stream(self, request: Any) -> Any:
         """Return the answer to a request, with a bounded body."""
         response, bounds = super().stream(request), _bounds.get()
         if bounds:
             bounds.begin(response, response.status, response.header, transports.ProtocolError)
-            response._chunks = iter(
-                _BoundedStream(response._chunks, bounds, transports.ProtocolError, transports.ReadTimeout)
-            )
+            response._chunks = iter(_BoundedStream(response._chunks, bounds, transports.ProtocolError))
         return response
 
 
@@ -183,9 +189,10 @@ def give_litellm_transport() -> None:
     import litellm
 
     if litellm.client_session is None and getattr(litellm, "sync_transport", None) is None:
-        litellm.sync_transport = _KeptTransport()
-        litellm.client_session = _KeptClient(transport=litellm.sync_transport)
-        atexit.register(BoundedTransport.close, litellm.sync_transport)
+        litellm.sync_transport = transport = BoundedTransport()
+        litellm.client_session = client = httpx.Client(transport=transport)
+        atexit.register(transport.close)
+        transport.close = client.close = lambda: None  # type: ignore[method-assign]  # many clients share them
 
 
 @dataclass(frozen=True)

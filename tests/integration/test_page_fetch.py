@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from servers import Reply, Request, ScriptedServer, Talk, closed_port, raw_server, trickle
+from servers import CONTINUE, Reply, Request, ScriptedServer, Talk, closed_port, raw_server, trickle, until_hung_up
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.pages.connection import Access, IPAddress, Limits
@@ -204,27 +204,16 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
 def flood(start: bytes, data: bytes) -> Talk:
-    def talk(line: socket.socket, closing: threading.Event) -> None:
-        line.sendall(start)
-        while not closing.is_set():
-            line.sendall(data)
-
-    return talk
+    return until_hung_up(start, data, pause=0)[0]
 
 
-def half_a_page(line: socket.socket, closing: threading.Event) -> None:
-    line.sendall(HEAD + b"\r\n<p>half a page")
-    closing.wait(5)
-
-
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 ENDLESS: dict[str, tuple[Talk, str]] = {
     "headers trickle": (trickle(b"HTTP/1.1 200 OK\r\nX-A: b\r\n"), "not fetched within"),
     "interim answers trickle": (trickle(CONTINUE), "not fetched within"),
     "interim answers": (flood(b"", CONTINUE * 1000), "not fetched within|closed the connection"),
     "silence": (lambda _, closing: closing.wait(5) and None, "not fetched within"),
-    "half a page": (half_a_page, "not fetched within"),
+    "half a page": (until_hung_up(HEAD + b"\r\n<p>half a page", b"")[0], "not fetched within"),
     "body": (flood(HEAD + b"\r\n", b"x" * 1000), "larger than 200,000 bytes"),
     "chunked body": (flood(CHUNKED, b"5\r\nhello\r\n" * 99), "larger than 200,000 bytes"),
     "huge header": (lambda line, _: line.sendall(HEAD + b"X-A: " + b"a" * 1_000_000), "closed the connection"),
