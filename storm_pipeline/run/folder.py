@@ -136,10 +136,9 @@ class RunStore:
     @property
     def created(self) -> str | None:
         """ISO date (UTC) of the run's start; None if ``run.json`` does not have it."""
-        try:
+        with contextlib.suppress(KeyError, TypeError, ValueError, OverflowError, OSError):
             return datetime.fromtimestamp(float(self.state["created"]), UTC).date().isoformat()
-        except (KeyError, TypeError, ValueError, OverflowError, OSError):
-            return None
+        return None
 
     def queue(self, settings: Settings, chosen_by: Mapping[str, str]) -> None:
         """Save the settings of a run that begins later, and its status ``queued``."""

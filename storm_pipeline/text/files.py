@@ -58,10 +58,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def is_plain(path: Path) -> bool:
     """Return whether a path is a regular file, not a link, a pipe or a device."""
-    try:
+    with suppress(OSError):
         return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
+    return False
 
 
 def read_plain(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:

@@ -293,10 +293,9 @@ class Batch(AbstractContextManager["Batch"]):
         return Ended(with_usage(row, ledger.usage(0)))
 
     def _has_refused_key(self, row: TopicStatus) -> bool:
-        try:
+        with suppress(SettingsError):  # reported when the topic is written
             return bool(self._refused_keys) and _models_and_key(self._settings(row)) in self._refused_keys
-        except SettingsError:
-            return False  # reported when the topic is written
+        return False
 
     def _values(self, row: TopicStatus) -> dict[str, Any]:
         row_settings = row.request.settings

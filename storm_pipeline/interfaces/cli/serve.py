@@ -269,12 +269,11 @@ def _choices(settings: "Settings") -> Iterator[str]:
 def _known_names(folder: Path) -> dict[int, str]:
     """Return the host names of the ports of earlier starts, the last one first; none if others may know them."""
     path = folder / _NAMES
-    try:
+    with suppress(OSError, ValueError):
         about = path.lstat()
         is_secret = os.name == "nt" or (about.st_uid == os.getuid() and not about.st_mode & 0o077)
         return {int(port): str(name) for port, name in json.loads(read_plain(path)).items()} if is_secret else {}
-    except (OSError, ValueError):
-        return {}
+    return {}
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Host names and trusted proxies of a server."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, Self
@@ -62,10 +63,9 @@ def is_own_page(headers: Mapping[str, str]) -> bool | None:
 
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach an address; the only such name is ``localhost``."""
-    try:
+    with suppress(ValueError):
         return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return host == "localhost"
 
 
 def _network(given: str) -> IPv4Network | IPv6Network:
@@ -81,7 +81,6 @@ def _network(given: str) -> IPv4Network | IPv6Network:
 
 
 def _host(address: str) -> str:
-    try:
+    with suppress(ValueError):
         return (urlsplit(address).hostname or "").lower()
-    except ValueError:
-        return ""
+    return ""

@@ -134,10 +134,9 @@ class ReadingProcess:
 
 def size_of(file: Path) -> int:
     """Return the size of a regular file in bytes; 0 for anything else."""
-    try:
+    with suppress(OSError, ValueError):
         return file.stat().st_size if file.is_file() else 0
-    except (OSError, ValueError):
-        return 0
+    return 0
 
 
 @cache

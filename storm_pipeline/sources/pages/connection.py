@@ -103,10 +103,9 @@ def target_of(url: str) -> Target:
 
 def literal_address(host: str) -> IPAddress | None:
     """Parse a host as an IP address; return None for a name, or for an address with a zone (``%``)."""
-    try:
+    with contextlib.suppress(ValueError):
         return None if "%" in host else ipaddress.ip_address(host)
-    except ValueError:
-        return None
+    return None
 
 
 def require_allowed_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
