@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.run.concurrency import FairThreads
@@ -17,6 +18,7 @@ from storm_pipeline.sources.documents.markup import HEADINGS, under_headings
 from storm_pipeline.sources.pages.connection import Access, Limits
 from storm_pipeline.sources.pages.extract import MAX_NAME_CHARS, Page, extract_isolated
 from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
+from storm_pipeline.sources.search.papers import doi_name
 from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merge_results
 from storm_pipeline.sources.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.text.chunks import chunks
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 Fetch = Callable[[str], Page]  # URL → page; raises PageError
-_STATED = ("title", "published", "author", "site", "language", "publisher", "doi", "accessed")
+_STATED = ("title", "published", "author", "site", "language", "publisher", "accessed")
 MOST_PASSAGES = 1000  # maximum passages kept per page: its first 110,000 words
 
 
@@ -163,7 +165,9 @@ def _about(hit: Snippet, page: Page) -> Snippet:
     An address of a DOI redirects to the page of the work that the hit describes.
     """
     host, final = (host_of(canonical_url(url)) for url in (hit.url, page.url))
-    if host not in {final, *DOI_HOSTS}:
+    if host in DOI_HOSTS:
+        hit = replace(hit, doi=hit.doi or doi_name(unquote(urlsplit(hit.url).path[1:])))
+    elif host != final:
         hit = Snippet(page.url, "", hit.text, engine=hit.engine, accessed=hit.accessed)
     stated = {name: getattr(page, name) or getattr(hit, name) for name in _STATED}
     return replace(hit, url=page.url, page=None, origin="page", **stated)

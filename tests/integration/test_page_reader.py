@@ -107,14 +107,15 @@ def test_passages_that_match_stand_for_the_snippet(reader: Make, error: Exceptio
 @pytest.mark.parametrize(
     ("hit", "final", "is_known"),
     [
-        ("https://doi.org/10.1/1", "https://final.org/x.pdf", True),
+        ("https://doi.org/10.1%2FA?to=10.1/b", "https://final.org/x.pdf", True),
         ("https://a.org/1", "http://m.a.org/2", True),
         ("https://a.org/1", "https://who.int/x", False),  # another's page, whatever was said of a.org's
     ],
 )
 def test_page_numbers_and_the_final_address_are_kept(reader: Make, hit: str, final: str, is_known: bool) -> None:
     pdf = Page(final, "On Paper", ((3, "Silk was sold."), (7, "Paper was invented in Luoyang.")), site="Final")
-    hits = [replace(HITS[0], url=hit, author="Doe", site="A", doi="10.1/a", work=Work(volume="7"))]
+    doi = None if "/doi.org" in hit else "10.1/a"
+    hits = [replace(HITS[0], url=hit, author="Doe", site="A", doi=doi, work=Work(volume="7"))]
     (found, *_) = reader(fetching({hit: pdf}), hits=hits).search("invention of paper", 5).snippets
     assert (found.url, found.title, found.page, found.site) == (final, "On Paper", 7, "Final")
     told = (found.published, found.author, found.doi, found.work)

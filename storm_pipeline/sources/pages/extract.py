@@ -15,14 +15,13 @@ from storm_pipeline.sources.pages.fetch import HTML, PDF, TEXT, FetchedPage
 from storm_pipeline.sources.search.papers import MAX_AUTHORS
 from storm_pipeline.text.chunks import count_words
 from storm_pipeline.text.files import table_beside
-from storm_pipeline.text.plain import find_doi, iso_date, plain_text, readable_title, stated_date
+from storm_pipeline.text.plain import iso_date, plain_text, readable_title, stated_date
 from storm_pipeline.text.words import folded_words
 
 _MAX_META_TAGS = 500
 _AUTHORS = ("citation_author", "dc.creator", "dcterms.creator")
 _JOURNAL = ("citation_journal_title", "prism.publicationname", "citation_conference_title", "citation_inbook_title")
 _PUBLISHER = ("citation_publisher", "dc.publisher", "dcterms.publisher")
-_DOI = ("citation_doi", "prism.doi", "bepress_citation_doi", "dc.identifier", "dcterms.identifier")
 _PUBLISHED = ("citation_publication_date", "citation_date", "citation_online_date", "dc.date", "dcterms.issued")
 
 _MAX_WORDS = 250  # maximum words of an interstitial
@@ -56,7 +55,6 @@ class Page:
     site: str | None = None
     language: str | None = None  # its declared language code, if any, without region: ``en``
     publisher: str | None = None
-    doi: str | None = None  # its declared DOI, if any, in lower case
     accessed: str | None = None  # ISO date on which it was fetched, if known
 
 
@@ -168,12 +166,11 @@ def _from_html(fetched: FetchedPage) -> Page:
         tags["site"] or plain_text(about.sitename)[:MAX_NAME_CHARS] or None,
         _language(head),
         tags["publisher"],
-        tags["doi"],
     )
 
 
 def _citation_tags(tree: Any) -> dict[str, str | None]:
-    """Return the values of the first 500 meta tags, by fields of :class:`Page`."""
+    """Return the values of the first 500 meta tags, by fields of :class:`Page`; no DOI: it may be another's work."""
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()
@@ -184,13 +181,11 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
         return next((tags[name] for name in names if name in tags), [])
 
     authors = [author.replace(";", ",") for author in values_of(_AUTHORS)[:MAX_AUTHORS]]
-    dois = (find_doi(text) for name in _DOI for text in tags.get(name, []))
     return {
         "published": next((day for text in values_of(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
         "author": "; ".join(dict.fromkeys(authors)) or None,
         "site": next(iter(values_of(_JOURNAL)), None),
         "publisher": next(iter(values_of(_PUBLISHER)), None),
-        "doi": next(filter(None, dois), None),
     }
 
 
