@@ -89,13 +89,12 @@ class ProcessEmbedder:
             return self._link
 
     def _known(self) -> ExchangeLink | None:
-        try:
+        with suppress(OSError, ValueError, RunError):
             address, key = json.loads(self._address.read_text(encoding="utf-8"))
             link = ExchangeLink(address, bytes.fromhex(key))
             link.ask("dimension")
-        except (OSError, ValueError, RunError):
-            return None
-        return link
+            return link
+        return None
 
     def _start(self) -> ExchangeLink:
         path = [*filter(None, sys.path), str(Path(storm_pipeline.__file__).parents[1])]

@@ -8,7 +8,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
@@ -222,13 +222,11 @@ def run_at(place: Place, work: Callable[[J], R], job: J) -> R:
 
 def require_importable(value: object, what: str) -> None:
     """Raise SettingsError if a worker could not import a function or class."""
-    try:
+    with suppress(pickle.PicklingError, AttributeError, TypeError):
         pickle.dumps(value)
-        importable = getattr(value, "__module__", "") != "__main__"
-    except (pickle.PicklingError, AttributeError, TypeError):
-        importable = False
-    if not importable:
-        raise SettingsError(f"{what} must be a function of a module that worker processes can import")
+        if getattr(value, "__module__", "") != "__main__":
+            return
+    raise SettingsError(f"{what} must be a function of a module that worker processes can import")
 
 
 def import_path() -> str:

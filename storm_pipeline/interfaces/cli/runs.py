@@ -67,11 +67,9 @@ def show(run: Annotated[Path, argument("RUN", "Folder of the run.")], *, as_json
 def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
     about = "\n".join(printable(text) for text in (entry.topic, str(entry.folder), entry.problem) if text)
     when = "-" if entry.created is None else age(now - entry.created)
-    if entry.usage is None:
-        used = ("-", "-", "-")
-    else:
-        tokens = entry.usage.tokens_in + entry.usage.tokens_out
-        used = (str(entry.usage.calls), amount(tokens), dollars(entry.usage.cost))
+    used = ("-", "-", "-")
+    if usage := entry.usage:
+        used = (str(usage.calls), amount(usage.tokens_in + usage.tokens_out), dollars(usage.cost))
     return entry.state, when, str(entry.sessions or "-"), *used, about
 
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -67,11 +67,10 @@ def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
     """
     asset = find_asset(name, pins)
     models = cache / "models"
-    try:
-        unchanged = _stamp(asset, models).read_text("utf-8") == _inventory(asset, models)
-    except OSError:
-        return None
-    return models / asset.target if unchanged else None
+    with suppress(OSError):
+        if _stamp(asset, models).read_text("utf-8") == _inventory(asset, models):
+            return models / asset.target
+    return None
 
 
 def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Path = PINS) -> Path:

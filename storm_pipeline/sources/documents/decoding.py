@@ -4,6 +4,7 @@ import codecs
 import functools
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -118,19 +119,17 @@ def _gives_mojibake(sample: bytes, name: str) -> bool:
 
 
 def _has_few_errors(data: bytes, name: str) -> bool:
-    try:
+    with suppress(RuntimeError):  # raised by Python's ISO-2022 decoders on some damaged texts
         text = data.decode(name, "replace")
-    except RuntimeError:  # raised by Python's ISO-2022 decoders on some damaged texts
-        return False
-    return text.count("\ufffd") <= _MAX_ERROR_SHARE * len(text)
+        return text.count("\ufffd") <= _MAX_ERROR_SHARE * len(text)
+    return False
 
 
 def _is_utf8(data: bytes) -> bool:
-    try:
+    with suppress(UnicodeDecodeError):
         data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _detect(sample: bytes) -> str:

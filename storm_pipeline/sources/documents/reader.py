@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -60,9 +61,7 @@ def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
             continue
         if isinstance(record := _from_json(line), Document):
             yield record
-            continue
-        bad += 1
-        if bad <= _MAX_REPORTS:
+        elif (bad := bad + 1) <= _MAX_REPORTS:
             yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
     if bad > _MAX_REPORTS:
         yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
@@ -239,10 +238,9 @@ class KeptDocuments:
 
 
 def _decode(kind: Any, value: Any) -> Any:
-    try:
+    with suppress(ValueError):
         return adapter_of(kind).validate_python(value)
-    except ValueError:
-        return None
+    return None
 
 
 FORMATS = frozenset({*READERS, ".jsonl", ".ndjson", ".json", *BIBLIOGRAPHIES})
@@ -319,11 +317,10 @@ def _part(file: Path, items: Callable[[], list[Item]], bibliography: Bibliograph
 
 def _state(file: Path) -> str:
     """Return what changes when a file does: its path without links, size and time; empty if it cannot be told."""
-    try:
+    with suppress(OSError, ValueError, RuntimeError):  # a broken or circular link
         stat = file.stat()
         return f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-    except (OSError, ValueError, RuntimeError):  # a broken or circular link
-        return ""
+    return ""
 
 
 def read_entries(folder: Path, *, deep: bool) -> list[Entry]:
@@ -354,11 +351,9 @@ def _completed(items: Iterable[Item], bibliography: Bibliography) -> Iterator[Do
 
 def stays_below(file: Path, folder: Path) -> bool:
     """Return whether a file, after resolving links, is in a folder and not hidden there."""
-    try:
-        parts = file.resolve().relative_to(folder.resolve()).parts
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: circular links
-        return False
-    return not any(part.startswith(".") for part in parts)
+    with suppress(OSError, ValueError, RuntimeError):  # RuntimeError: circular links
+        return not any(part.startswith(".") for part in file.resolve().relative_to(folder.resolve()).parts)
+    return False
 
 
 def _printable(file: Path) -> str:
