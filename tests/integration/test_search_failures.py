@@ -19,7 +19,7 @@ import tenacity
 from engine_cases import BRISK, GENERAL_REFUSALS, HASTY, KEY, SLOW, Case, Page, Said, ask
 from engine_cases_papers import PAPERS
 from engine_cases_web import WEB
-from servers import Reply, ScriptedServer, closed_port, raw_server, trickle
+from servers import ENDLESS, Reply, ScriptedServer, closed_port, raw_server, until_hung_up
 
 from storm_pipeline.errors import SearchError
 from storm_pipeline.run.retrying import Patience, report_retries
@@ -171,12 +171,13 @@ def test_a_trickling_answer_is_given_up(case: Case) -> None:
     assert "did not finish its answer within 0.3 s" in str(error)
 
 
-@pytest.mark.parametrize(
-    "piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 429 X\r\nX-A: b\r\n"], ids=["interim", "headers"]
-)
-def test_an_answer_without_end_is_given_up(piece: bytes) -> None:
-    with raw_server(trickle(piece)) as port, pytest.raises(SearchError, match=r"not finish its answer within 0\.3 s"):
-        CASES["searxng"].open(f"http://127.0.0.1:{port}", dataclasses.replace(BRISK, total=0.3)).search("x", 3)
+@pytest.mark.parametrize(("head", "piece"), ENDLESS)
+def test_an_answer_without_end_is_given_up(head: bytes, piece: bytes) -> None:
+    talk, hung_up = until_hung_up(head, piece)
+    with raw_server(talk) as port:
+        with pytest.raises(SearchError, match=r"not finish its answer within 0\.3 s"):
+            CASES["searxng"].open(f"http://127.0.0.1:{port}", dataclasses.replace(BRISK, total=0.3)).search("x", 3)
+        assert hung_up.wait(10)
 
 
 @of_every_wire

@@ -5,8 +5,9 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from http.client import HTTPResponse
 from http.cookiejar import DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from storm_pipeline import __version__
@@ -15,9 +16,6 @@ from storm_pipeline.run.retrying import MOST_VALUES, Patience, TransientError
 from storm_pipeline.sources.documents.markup import parse_xml
 from storm_pipeline.sources.transport.gates import Rate, gate
 from storm_pipeline.sources.transport.refusals import Refusal, refusal_error
-
-if TYPE_CHECKING:
-    import requests
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
@@ -80,8 +78,10 @@ class ApiClient:
         self._gate = gate(service, urlsplit(address).netloc, rate)
         self._session = requests.Session()
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        adapter = HTTPAdapter(pool_maxsize=rate.concurrent)
+        _bound(adapter, self._patience.total + 1)  # the gate's time begins and ends earlier
         for scheme in ("http://", "https://"):
-            self._session.mount(scheme, HTTPAdapter(pool_maxsize=rate.concurrent))
+            self._session.mount(scheme, adapter)
 
     def get_json(self, params: Params, path: str = "") -> Any:
         """Return the parsed JSON response of a GET request with query parameters; ``path``: appended to the base URL.
@@ -119,12 +119,11 @@ class ApiClient:
     def _request(self, parse: Callable[[bytes], T], method: str, path: str, **content: Any) -> T:
         def attempt() -> T:
             with self._translated_errors():
-                # Starts after the rate limiter, so that waiting for a slot does not count; ends after the gate's.
-                return parse(self._body(method, path, content, time.monotonic() + self._patience.total + 1))
+                return parse(self._body(method, path, content))
 
         return self._gate.call(attempt, self._patience)
 
-    def _body(self, method: str, path: str, content: Mapping[str, Any], deadline: float) -> bytes:
+    def _body(self, method: str, path: str, content: Mapping[str, Any]) -> bytes:
         """Return the body of a response, from a request with ``content`` as parameters, form or JSON."""
         with self._session.request(
             method,
@@ -136,22 +135,14 @@ class ApiClient:
             allow_redirects=False,
         ) as response:
             if response.status_code != 200:
-                raise self._refusal(response, deadline)
-            received = bytearray()
-            # read1 returns available bytes, so that slow answers cannot exceed the deadline.
-            while piece := response.raw.read1(1 << 16, decode_content=True):
-                received += piece
-                if len(received) > self._max_bytes:
-                    raise self._unusable(f"more than {self._max_bytes:,} bytes", _FEWER)
-                if time.monotonic() > deadline:
-                    raise SearchError(f"{self._service} did not finish its answer")  # which nobody waits for
-            return bytes(received)
-
-    def _refusal(self, response: "requests.Response", deadline: float) -> SearchError:
-        error = refusal_error(self._service, response, self._remedies, self._refusals, deadline)
-        if isinstance(error, TransientError) and error.retry_after:
-            self._gate.limiter.hold(min(error.retry_after, self._patience.longest_pause))
-        return error
+                error = refusal_error(self._service, response, self._remedies, self._refusals)
+                if isinstance(error, TransientError) and error.retry_after:
+                    self._gate.limiter.hold(min(error.retry_after, self._patience.longest_pause))
+                raise error
+            body: bytes = response.raw.read(self._max_bytes + 1, decode_content=True)
+            if len(body) > self._max_bytes:
+                raise self._unusable(f"more than {self._max_bytes:,} bytes", _FEWER)
+            return body
 
     def _json(self, body: bytes) -> Any:
         if body.lstrip()[:1] == b"<":
@@ -203,3 +194,29 @@ def _is_cut_short(body: bytes, error: Exception) -> bool:
         return True
     at_the_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(error.doc.rstrip())
     return isinstance(error, ValueError) and text[:1] in b"{[" and (at_the_end or text[-1:] not in b"}]")
+
+
+def _bound(adapter: Any, seconds: float) -> None:
+    """Let answers time out ``seconds`` after their requests, amid interim answers, headers and trailers too."""
+    pool_of = adapter.get_connection_with_tls_context
+
+    def answer(*args: Any, **options: Any) -> HTTPResponse:
+        made, ends = HTTPResponse(*args, **options), time.monotonic() + seconds
+        raw: Any = made.fp.raw
+        read = raw.readinto
+
+        def read_in_time(buffer: Any) -> Any:
+            if time.monotonic() > ends:
+                raise TimeoutError
+            return read(buffer)
+
+        raw.readinto = read_in_time
+        return made
+
+    def bounded_pool(*args: Any, **options: Any) -> Any:
+        pool = pool_of(*args, **options)
+        if "ConnectionCls" not in vars(pool):
+            pool.ConnectionCls = type("Connection", (pool.ConnectionCls,), {"response_class": staticmethod(answer)})
+        return pool
+
+    adapter.get_connection_with_tls_context = bounded_pool

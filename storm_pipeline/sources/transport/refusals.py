@@ -1,7 +1,7 @@
 """Translation of error responses into errors with a remedy."""
 
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -44,7 +44,7 @@ def unknown_format(service: str, kind: str = "JSON") -> SearchError:
 
 
 def refusal_error(
-    service: str, response: "requests.Response", remedies: Mapping[int, str], known: Sequence[Refusal], deadline: float
+    service: str, response: "requests.Response", remedies: Mapping[int, str], known: Sequence[Refusal]
 ) -> SearchError:
     """Return the error for a response with a status other than 200: a TransientError if a retry may help.
 
@@ -55,7 +55,7 @@ def refusal_error(
     if 300 <= status < 400:
         return _redirect_error(service, response)
     possible = [refusal for refusal in known if refusal.status == status]
-    text = _text(response, deadline) if possible else ""
+    text = _text(response) if possible else ""
     refusal = next((refusal for refusal in possible if refusal.marker in text), None)
     transient = not refusal and status in RETRIED_STATUSES
     general = _REMEDIES.get(status, "try again later" if transient else "check the engine's address and key")
@@ -74,16 +74,12 @@ def _redirect_error(service: str, response: "requests.Response") -> SearchError:
     )
 
 
-def _text(response: "requests.Response", deadline: float) -> str:
+def _text(response: "requests.Response") -> str:
     """Return the received beginning of a response's text in lower case."""
     import urllib3
 
     received = bytearray()
-    try:
-        while len(received) < _MAX_BYTES and time.monotonic() < deadline:
-            if not (piece := response.raw.read1(_MAX_BYTES, decode_content=True)):
-                break
+    with suppress(urllib3.exceptions.HTTPError, OSError):  # the status is enough
+        while len(received) < _MAX_BYTES and (piece := response.raw.read1(_MAX_BYTES, decode_content=True)):
             received += piece
-    except (urllib3.exceptions.HTTPError, OSError):
-        pass  # the status is enough
     return received.decode(errors="replace").casefold()
