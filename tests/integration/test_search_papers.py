@@ -262,7 +262,7 @@ WIKI = "https://en.wikipedia.org/wiki/"
 PAGES = {
     "A/Silk_Road": ("Silk Road", SILK, WIKI + "Silk_Road"),
     "A/Amber_Road": ("Amber Road", "<p>Amber went from the Baltic to Rome.</p>" + "<p>In Aquileia.</p>" * 40, ""),
-    "A/Caf%C3%A9%3F": ("Café?", "<p>Coffee was roasted in the harbour.</p>", "javascript:alert(1)"),
+    "A/Caf%C3%A9%3F": ("Café?", f'<p>Coffee in the harbour.</p><link rel="canonical" href="{WIKI}x">', "javascript:"),
 }
 TABLE = TableOfContents("Silk Road", ((1, "History"), (2, "Han dynasty"), (1, "Goods")))
 

@@ -124,11 +124,11 @@ class KiwixSearch:
 
 
 def read_article(page: bytes) -> Iterator[_Article]:
-    """Parse a page of MediaWiki; its address is the declared canonical one, else empty."""
+    """Parse a page of MediaWiki; its address is the canonical one that its head declares once, else empty."""
     root = parse_html(page)
-    urls = (web_address(link.get("href")) for link in root.iter("link") if link.get("rel") == "canonical")
+    urls = [web_address(link.get("href")) for link in root.findall("head/link[@rel='canonical']")]
     headings = [(int(h.tag[1]) - 1, plain_text(text_of(h, _is_skipped))) for h in root.iter(*_HEADINGS)]
-    yield next(urls, ""), text_of(root, _is_skipped), headings
+    yield urls[0] if len(urls) == 1 else "", text_of(root, _is_skipped), headings
 
 
 def _is_skipped(element: Any) -> bool:
