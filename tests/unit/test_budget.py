@@ -24,7 +24,7 @@ SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds":
 ROOMS = {
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_250),
     "training": (("training/storm_training",), 3_250),
-    "tests": (("tests",), 33_500),
+    "tests": (("tests",), 33_600),
     "web": ((WEB,), 900),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
