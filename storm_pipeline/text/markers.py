@@ -26,7 +26,8 @@ _LABEL = r"(?:(?:sources?|refs?|citations?|cites?|snippets?|docs?|documents?|pas
 _RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
 _ITEM = re.compile(_RANGE, re.I)
 _ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*", re.I)
-_LOCATOR = re.compile(r"(?:(?::\d+)?†|,\s*[^\W\d]{1,4}\.\s).*")  # 3:0†source; 3, p. 12
+# 3:0†source; 3, pp. 12–14; other words would be lost with the marker
+_LOCATOR = re.compile(r"(?::\d+)?†[\w–-]{0,12}$|,\s*[^\W\d]{1,4}\.\s[\divxlc\s,.–-]+f{0,2}\.?$", re.I)
 _BODY = rf"(?:[^{_BRACKETS}\n]|[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 _ANY_FORM = re.compile(
     rf"(?P<mark>{MARKS.pattern})|(?P<bracket>\^?\\?[{re.escape(_OPENING)}](?P<body>{_BODY})\\?[{re.escape(_CLOSING)}]"

@@ -107,9 +107,12 @@ def test_a_refresh_compares_a_sentence_once_and_no_more_than_may_be(monkeypatch:
 
 def test_a_refresh_looks_for_no_more_passages_than_long_pages_allow() -> None:
     snippets = tuple(replace(LAKE.snippets[0], text=f"Part {number}.") for number in range(5000))
-    long = article(lead=(cites("The dam is of 1926.", *snippets),), sources=(replace(LAKE, snippets=snippets),))
-    with pytest.raises(DatasetError, match=r"may have 10,000,000,000: take parts"):
-        refreshed(long, orrin="ab " * 1_600_000)
+    passages = cites("The dam is of 1926.", *snippets)
+    spans = replace(passages.citations[0], spans=((0, 1),) * 5000)
+    for cited in (passages, replace(passages, citations=(spans,))):
+        long = article(lead=(cited,), sources=(replace(LAKE, snippets=snippets),))
+        with pytest.raises(DatasetError, match=r"may have 2,500,000,000: take parts"):
+            refreshed(long, orrin="ab " * 1_600_000)
 
 
 def test_the_screen_looks_for_better_passages_as_far_as_may_be_compared() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import BudgetSpentError, ModelError
+from storm_pipeline.evidence.judges import spans
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.screen import ScreenJudge
@@ -75,6 +76,14 @@ def test_a_citation_says_which_words_carry_its_sentence(claim: str, words: list[
     found = with_spans(article(section("Dam", sentence(claim, page)), sources=(page,)))
     (only,) = (citation for own in found.sentences() for citation in own.citations)
     assert words_of(found, only) == words
+
+
+def test_passages_that_are_cited_in_turn_are_split_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    split: list[str] = []
+    monkeypatch.setattr(spans, "split_sentences", lambda text, language: [split.append(text) or text])
+    pages = [source(f"page{number}", f"In {number} a ship came into the harbour.") for number in range(20)]
+    with_spans(article(section("Dam", *(sentence("A ship came.", page) for page in pages * 3)), sources=pages))
+    assert len(split) == len(set(split)) == 20
 
 
 def test_of_a_passage_as_long_as_a_book_the_beginning_is_embedded_and_all_is_searched() -> None:

@@ -197,6 +197,8 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
         ("See [the page](https://a.b/c_(d)) now [sic].", [("See the page now [sic].", "")], 0),
         ("It ran [1](https://a.b). It fell [[2]](http://c).", [("It ran.", "1"), ("It fell.", "2")], 0),
         ("It ran in [1999].", [("It ran in [1999].", "")], 0),
+        ("It ran [3, no. it fell in Rome].", [("It ran [3, no. it fell in Rome].", "")], 0),
+        ("It ran [3†and it fell].", [("It ran [3†and it fell].", "")], 0),
         (
             "It ran【1】. It fell【2†source】. It sat ［３］.",
             [("It ran.", "1"), ("It fell.", "2"), ("It sat.", "3")],

@@ -10,7 +10,7 @@ from storm_pipeline.evidence.facts import find_cover
 from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Span, Verdict
 from storm_pipeline.text.languages import detect, split_sentences, stem_set
 from storm_pipeline.text.quantities import missing
-from storm_pipeline.types import Article, Citation
+from storm_pipeline.types import Article, Sentence
 
 
 class ExplainingJudge(JudgeWrapper):
@@ -18,7 +18,10 @@ class ExplainingJudge(JudgeWrapper):
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge as :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
-        return list(map(_explained, questions, self._judge.judge(questions)))
+        verdicts = self._judge.judge(questions)
+        together = sorted(range(len(questions)), key=lambda i: questions[i].passages)  # so that each is split once
+        explained = {i: _explained(questions[i], verdicts[i]) for i in together}
+        return [explained[i] for i in range(len(questions))]
 
 
 def _explained(question: Question, verdict: Verdict) -> Verdict:
@@ -56,16 +59,18 @@ def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
 def with_spans(article: Article) -> Article:
     """Add to each citation the positions of the deciding words in its passage; spans from a judge are kept."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
+    cited = {(c.snippet_id, s.text) for s in article.sentences() for c in s.citations if not c.spans}
+    spans = {
+        (name, claim): tuple(sorted((span.start, span.end) for span in deciding(Question(claim, (texts[name],)))))
+        for name, claim in sorted(cited)  # each passage is split once
+        if name in texts
+    }
 
-    def located(claim: str, citation: Citation) -> Citation:
-        if citation.spans or citation.snippet_id not in texts:
-            return citation
-        spans = deciding(Question(claim, (texts[citation.snippet_id],)))
-        return replace(citation, spans=tuple(sorted((span.start, span.end) for span in spans)))
+    def located(s: Sentence) -> Sentence:
+        cited = ((c, c.spans or spans.get((c.snippet_id, s.text), ())) for c in s.citations)
+        return replace(s, citations=tuple(replace(citation, spans=words) for citation, words in cited))
 
-    return with_sentences(
-        article, lambda s: replace(s, citations=tuple(located(s.text, citation) for citation in s.citations))
-    )
+    return with_sentences(article, located)
 
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:

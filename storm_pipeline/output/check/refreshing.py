@@ -69,7 +69,8 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     texts = {name: page for name, (page, _) in now.items() if page}
     pages = AvailablePages(texts.values(), PASSAGES)
     folded = {name: tidy(page.text).casefold() for name, page in texts.items()}
-    require_few(sum(len(folded.get(page.id, "")) for page in page_of.values()), 200 * MOST_CITED)  # which is_on reads
+    read = sum(len(folded.get(page.id, "")) * max(1, len(c.spans)) for c, page in page_of.items())
+    require_few(read, 50 * MOST_CITED)  # by is_on
     changes: list[Change] = []
     fresh: dict[str, list[Snippet]] = {}  # by the source that cites them
     uncompared = 0

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from itertools import chain, pairwise
 from urllib.parse import quote, unquote, urlsplit
 
@@ -13,7 +14,7 @@ from storm_pipeline.text.words import tidy, without_controls
 from storm_pipeline.types import Article, Snippet, Source, Spans
 
 MOST_CITED = 50_000_000
-"""Maximum characters of sentences and cited passages, summed over citations, in a check or on a page."""
+"""Maximum characters of sentences and cited passages in HTML, summed over citations, in a check or on a page."""
 _FRAGMENT_WORDS = 5  # number of first and last words in a text fragment
 Passage = tuple[tuple[tuple[str, bool], ...], str]
 """A cited passage: pieces, each with whether it supports the sentence, and its page number."""
@@ -94,12 +95,12 @@ def require_presentable(article: Article, texts: Mapping[str, str], most: int = 
 
     ``texts``: snippet id → text.
     """
-    names = {source.id: len(source.title) + len(source.url) for source in article.sources}
-    characters = sum(
-        len(sentence.text) + len(texts.get(citation.snippet_id, "")) + names.get(citation.source_id, 0)
-        for sentence in article.sentences()
-        for citation in sentence.citations
-    )
+    sizes = {source.id: len(escape(source.title + source.url)) for source in article.sources}
+    sizes |= {name: len(escape(text)) for name, text in texts.items()}
+    characters = 0
+    for sentence in article.sentences():
+        cited = [sizes.get(c.snippet_id, 0) + sizes.get(c.source_id, 0) for c in sentence.citations]
+        characters += len(escape(sentence.text)) * len(cited) + sum(cited)
     require_few(characters, most)
 
 
