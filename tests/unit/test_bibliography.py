@@ -259,6 +259,7 @@ def test_the_year_of_a_bibliography_counts_before_that_of_a_doi(tmp_path: Path) 
         (found,), _ = with_crossref([document], base_url=f"{server.url}/works")
     origins = dict(found.record.origins)
     assert (found.title, found.published, found.record.authors) == ("The Crisis of 1847", "1990", "Helle, Knut")
+    assert not found.record.work.kind, "its title is not that of the DOI"
     assert (origins["published"], origins["authors"]) == ("bibliography", "DOI record")
     shown = run_storm("documents", str(tmp_path)).output
     assert "1990" in shown

@@ -43,20 +43,18 @@ def example() -> Article:
     )
 
 
-def expected(article: Article, name: str = "") -> Rows:
-    """What each sentence cites; in wikitext a file whose author and date are known stands without its name."""
+def expected(article: Article) -> Rows:
+    """What each sentence cites."""
     whole = with_sentences(article, lambda own: own if tidy(own.text) else replace(own, citations=()))
-    address = {
-        source.id: one.link or ("" if name == "wikitext" and one.authors and one.published else one.address)
-        for source, one in zip(whole.references, manuscript(article).references, strict=True)
-    }
+    references = zip(whole.references, manuscript(article).references, strict=True)
+    address = {source.id: one.link or one.address for source, one in references}
     return [(text, tuple(address[i] for i in ids)) for raw, ids in sentence_table(whole) if (text := tidy(raw))]
 
 
 @settings(max_examples=40)
 @given(article=articles())
 def test_wikitext_keeps_every_sentence_with_its_sources(article: Article) -> None:
-    assert readers.read_wikitext(export(article, "wikitext")) == expected(article, "wikitext")
+    assert readers.read_wikitext(export(article, "wikitext")) == expected(article)
 
 
 @pytest.mark.parametrize("name", LISTS)

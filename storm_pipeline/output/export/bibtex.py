@@ -76,10 +76,10 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _note(reference: Reference) -> str:
-    """Return the access date of a linked source, else its address, and the other addresses of its text."""
-    accessed = f"Accessed {reference.accessed}" if reference.accessed else ""
+    """Return the name of a local file, the access date of a linked source, and the other addresses of its text."""
+    accessed = f"Accessed {reference.accessed}" if reference.accessed and reference.link else ""
     also = f"Also at {', '.join(reference.also)}" if reference.also else ""
-    return ". ".join(filter(None, (accessed if reference.link else reference.address, also)))
+    return ". ".join(filter(None, (reference.address, accessed, also)))
 
 
 def _name(name: Name) -> str:

@@ -13,8 +13,8 @@ def write(manuscript: Manuscript) -> bytes:
     items = []
     for reference in manuscript.references:
         custom = {"sentences": reference.sentences, "pages": page_span(reference.pages), "also": reference.also}
-        kept = {name: value for name, value in custom.items() if value}
-        items.append(csl_item(reference) | ({"custom": kept} if kept else {}))
+        more = {"archive_location": reference.address, "custom": {key: text for key, text in custom.items() if text}}
+        items.append(csl_item(reference) | {name: value for name, value in more.items() if value})
     return (json.dumps(items, ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -38,7 +38,6 @@ def csl_item(reference: Reference) -> dict[str, Any]:
         "ISBN": work.isbn,
         "DOI": reference.doi,
         "URL": reference.link,
-        "archive_location": "" if reference.link else reference.address,
         "issued": _date(reference.published),
         "accessed": _date(reference.accessed),
         "language": reference.language,

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 from storm_pipeline.evidence.citations import cited_page_names, number_references, page_names
 from storm_pipeline.evidence.editions import with_sentences
-from storm_pipeline.output.render.links import host, is_shared_link, label, require_presentable, shared_address
+from storm_pipeline.output.render import links
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import ISO_DATE, day, with_noun
 from storm_pipeline.text.identity import DOI_HOSTS, in_form
@@ -45,8 +45,8 @@ class Reference:
     # ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``
     kind: str
     title: str  # never empty
-    address: str  # its address as text; only the name of a local file
-    link: str  # the address as a URI in ASCII; empty if it must not be a link
+    address: str  # the name of a local file, or an address that must not be a link; else empty
+    link: str  # its address, or the one that a local file's record states, as a URI in ASCII; may be empty
     authors: tuple[Name, ...]  # known authors in order
     site: str  # name of the site, journal or containing book
     publisher: str  # name of the publisher
@@ -61,6 +61,11 @@ class Reference:
     also: tuple[str, ...] = ()  # other addresses of the same text, as URIs in ASCII
 
     @property
+    def named_title(self) -> str:
+        """The title and the name of a local file, since citation styles print a DOI or address that the file states."""
+        return self.title if self.address in self.title else f"{self.title} [{self.address}]"
+
+    @property
     def editors(self) -> tuple[Name, ...]:
         """Editors of the book that contains it."""
         return read_names(self.work.editors)
@@ -69,12 +74,11 @@ class Reference:
 def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
     """Return the references in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
-    references: list[Reference] = []
     taken: dict[str, int] = {}
-    for number, source in enumerate(article.references, 1):
-        made = _reference(number, source, taken)
-        references.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
-    return tuple(references)
+    return tuple(
+        replace(_reference(n, source, taken), pages=pages.get(source.id, ()), sentences=tuple(citing.get(n, ())))
+        for n, source in enumerate(article.references, 1)
+    )
 
 
 def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
@@ -84,20 +88,20 @@ def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
     def first(field: str) -> str:
         return next((text for snippet in ordered if (text := tidy(getattr(snippet, field) or ""))), "")
 
-    address = tidy(shared_address(source.url))
+    address = tidy(links.shared_address(source.url))
     authors = read_names(first("author"))
     site, doi = first("site"), _doi(first("doi"), address)
     published = _date(first("published"))
     stated = next((snippet.work for snippet in ordered if snippet.work), NO_WORK)
     work = Work(**{name: tidy(value) for name, value in vars(stated).items()})
-    link = next((_uri(url) for url in (source.url, work.url) if is_shared_link(url)), "")
-    title = tidy(label(source)) or f"Source {number}"
+    link = next((_uri(url) for url in (source.url, work.url) if links.is_shared_link(url)), "")
+    title = tidy(links.label(source)) or f"Source {number}"
     kind = _KINDS.get(work.kind, work.kind)
     return Reference(
         key=_key(authors, title if not link else "", address, published, taken),
         kind=kind if kind in KINDS["csl"] else _kind(address, link, doi, site),
         title=title,
-        address=address,
+        address="" if links.is_shared_link(source.url) or address.startswith(links.NO_ADDRESS) else address,
         link=link,
         authors=authors,
         site=site,
@@ -107,12 +111,12 @@ def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
         accessed=_date(first("accessed")),
         language=first("language"),
         work=work,
-        also=tuple(_uri(url) for url in source.also if is_shared_link(url)),
+        also=tuple(_uri(url) for url in source.also if links.is_shared_link(url)),
     )
 
 
 def _uri(url: str) -> str:
-    return quote(tidy(shared_address(url)), safe=_IN_ADDRESSES)
+    return quote(tidy(links.shared_address(url)), safe=_IN_ADDRESSES)
 
 
 def _date(text: str) -> str:
@@ -121,19 +125,19 @@ def _date(text: str) -> str:
 
 
 def _doi(stated: str, address: str) -> str:
-    name = address.partition("://")[2].partition("/")[2] if host(address) in DOI_HOSTS else ""
+    name = address.partition("://")[2].partition("/")[2] if links.host(address) in DOI_HOSTS else ""
     return next((text for text in (unquote(name), stated) if text and find_doi(text) == text.lower()), "")
 
 
 def _kind(address: str, link: str, doi: str, site: str) -> str:
-    if doi or host(address) in _PAPERS:
+    if doi or links.host(address) in _PAPERS:
         return "journal" if site else "paper"
     return "page" if link.lower().startswith("http") else "document"
 
 
 def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: dict[str, int]) -> str:
     """Return a new key such as ``doe2019``, ``example-org2019`` or ``fish-and-debt``; with ``-2`` if it is taken."""
-    name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
+    name = authors[0].family if authors else " ".join(title.split()[:3]) or links.host(address)
     plain = in_form(name, "NFKD").encode("ascii", "ignore").decode().lower()
     slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")
     base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
@@ -211,7 +215,7 @@ class Manuscript:
 
 def manuscript(article: Article) -> Manuscript:
     """Return the manuscript of an article. Raises DatasetError: its sentences cite too much."""
-    require_presentable(article, {})  # formats repeat a sentence with each source
+    links.require_presentable(article, {})  # formats repeat a sentence with each source
     article = with_sentences(article, _tidy)
     numbers = number_references(article)
     snippets = {(source.id, snippet.id): snippet for source in article.references for snippet in source.snippets}

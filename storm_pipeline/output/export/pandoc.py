@@ -61,10 +61,8 @@ def _sentence(sentence: CitedSentence, references: tuple[Reference, ...]) -> str
 
 
 def _item(reference: Reference) -> dict[str, Any]:
-    """Return the CSL item with the other addresses of its text; without the name of a local file."""
-    item = csl_item(reference)
-    if (reference.authors and reference.published) or ":" not in reference.address:
-        item.pop("archive_location", None)
+    """Return the CSL item with the other addresses of its text; its title names a local file."""
+    item = {"title-short": reference.title} | csl_item(reference) | {"title": reference.named_title}
     return item | ({"note": f"Also at {', '.join(reference.also)}"} if reference.also else {})
 
 

@@ -34,7 +34,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
         ("EP", last),
         ("DO", reference.doi),
         *(("UR", url.replace(";", "%3B")) for url in (reference.link, *reference.also)),  # ";" separates addresses
-        ("AV", "" if reference.link else reference.address),
+        ("AV", reference.address),
         ("Y2", _date(reference.accessed)),
         ("LA", reference.language),
         ("N1", _note(reference)),

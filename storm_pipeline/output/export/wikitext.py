@@ -102,8 +102,7 @@ def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
     yield ("pages" if "-" in work.extent else "page"), escape(work.extent.replace("-", "–"))
     yield "isbn", escape(work.isbn)
     yield "doi", escape(reference.doi)
-    is_known = bool(reference.authors and reference.published)  # then the file's name is not needed
-    yield "id", "" if reference.link or is_known else escape(reference.address)
+    yield "id", escape(reference.address)
     yield "language", "" if reference.language.startswith("en") else escape(reference.language)
     accessed = reference.accessed or written
     yield "access-date", day(accessed) if accessed and reference.link else ""
@@ -141,19 +140,16 @@ def objections(article: Article) -> tuple[Objection, ...]:
     policy = SourcePolicy("standard")
     rejected = []
     for number, source in enumerate(article.references, 1):
-        name = label(source)
-        if repeats_wikipedia(source.url):
-            rejected.append(Objection(number, name, "is Wikipedia or a copy of it", is_wikipedia=True))
-        elif reason := _reason(source, policy):
-            rejected.append(Objection(number, name, reason))
+        is_wikipedia = repeats_wikipedia(source.url)
+        if reason := "is Wikipedia or a copy of it" if is_wikipedia else _reason(source, policy):
+            rejected.append(Objection(number, label(source), reason, is_wikipedia))
     return tuple(rejected)
 
 
 def _reason(source: Source, policy: SourcePolicy) -> str:
     verdict = policy.judge(source.url)
     if verdict.status is Rating.OWN:
-        works = [snippet.work for snippet in source.snippets if snippet.work]
-        is_published = any(work.kind in _PUBLISHED for work in works) or any(snippet.doi for snippet in source.snippets)
+        is_published = any(snippet.work and snippet.work.kind in _PUBLISHED for snippet in source.snippets)
         return "" if is_published else "is a document of your own that is not known to be published"
     if verdict.status is Rating.PREPRINT:
         return "is a preprint, which is self-published"

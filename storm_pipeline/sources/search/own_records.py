@@ -13,6 +13,7 @@ from storm_pipeline.sources.documents.reader import KeptDocuments
 from storm_pipeline.sources.search.papers import first_text
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
+from storm_pipeline.text.words import folded_words
 
 CROSSREF = "https://api.crossref.org/works"
 _PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
@@ -50,6 +51,8 @@ def with_crossref(
                     kept.keep_record(doi, known)
             except SearchError as error:
                 reason = str(error)
+        if known and folded_words(known.title) != folded_words(record.title):  # another's DOI?
+            known = replace(known, work=replace(known.work, kind=""))
         record = record.part("bibliography").completed(known).completed(record) if known else record
         completed = replace(document, title=record.title, published=record.published or None, record=record)
         completed_documents.append(completed if known else document)
