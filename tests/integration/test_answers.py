@@ -157,7 +157,7 @@ class Counting(HashingEmbedder):
 
 def test_of_very_many_passages_only_those_near_by_words_are_embedded(tmp_path: Path) -> None:
     passages = tuple(Snippet("https://a.org", "Road", f"In {n} traders crossed pass {n}.", place=n) for n in range(900))
-    source = Source("a", "https://a.org", "Road", passages)
+    source = Source("a", "https://a.org", "Road", passages, ("https://b.org",))
     cited = Sentence(passages[0].text, (Citation("a", passages[0].id),))
     article = Article("Silk Road", sections=(Section("Trade", (Paragraph((cited,)),)),), sources=(source,))
     counting = Counting()
@@ -166,6 +166,7 @@ def test_of_very_many_passages_only_those_near_by_words_are_embedded(tmp_path: P
     assert "pass 777" in server.asked[-1].user
     assert list(answer.sentences())
     assert counting.count < 500
+    assert [source.also for source in answer.sources] == [()], "the article cites another passage"
 
 
 def test_what_cannot_be_asked(tmp_path: Path) -> None:

@@ -37,11 +37,12 @@ def answer_question(ctx: RunContext, article: Article, question: str) -> Article
     sections = (Section(UNTITLED, paragraphs),) if paragraphs else ()
     note = _NOT_SAID if not sections else _NEAREST if ctx.settings.is_extract else ""
     answered = Article(question, (), sections, article.sources, language=article.language, note=note)
-    return with_spans(_with_cited_passages(answered))
+    known = {citation.snippet_id for sentence in article.sentences() for citation in sentence.citations}
+    return with_spans(_with_cited_passages(answered, known))
 
 
-def _with_cited_passages(answer: Article) -> Article:
-    """Return the answer with citations of the article's sources, and of these only the cited passages."""
+def _with_cited_passages(answer: Article, known: set[str]) -> Article:
+    """Return the answer with the passages that it cites; other addresses are known only of those of the article."""
     source_of = {snippet.id: source.id for source in answer.sources for snippet in source.snippets}
 
     def cite(sentence: Sentence) -> Sentence:
@@ -51,7 +52,6 @@ def _with_cited_passages(answer: Article) -> Article:
 
     cited = with_sentences(answer, cite)
     shown = {citation.snippet_id for sentence in cited.sentences() for citation in sentence.citations}
-    return replace(
-        cited,
-        sources=tuple(replace(s, snippets=tuple(x for x in s.snippets if x.id in shown)) for s in cited.references),
-    )
+    sources = (replace(s, snippets=tuple(x for x in s.snippets if x.id in shown)) for s in cited.references)
+    same = (s if known.issuperset(x.id for x in s.snippets) else replace(s, also=()) for s in sources)
+    return replace(cited, sources=tuple(same))
