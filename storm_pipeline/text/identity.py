@@ -144,6 +144,12 @@ def host_of(url: str) -> str:
     return host if len(host) <= _LONGEST_NAME else ""
 
 
+def is_elsewhere(url: str, final: str) -> bool:
+    """Return whether an address leads to another site; that of a DOI leads to the page of its work."""
+    host, end = (host_of(canonical_url(address)) for address in (url, final))
+    return host not in {end, *DOI_HOSTS}
+
+
 def source_id(url: str) -> str:
     """Return the id of a source: ``s`` and 40 hexadecimal digits of the hash of its canonical address."""
     return "s" + _digest(canonical_url(url))

@@ -92,6 +92,7 @@ class CitedSource(BaseModel):
     rated: str = Field(description="Why Wikipedia's list of perennial sources is against it; empty if it is not.")
     gone: str = Field(description="Why its page no longer exists; empty if it does, or was not fetched.")
     archive: str = Field(description="Address of an archived copy that the article gives; may be empty.")
+    cited: str = Field(description="Address in the article that led to this one, of another site; else empty.")
 
 
 class CheckRecord(BaseModel):
@@ -156,8 +157,7 @@ class ArticleCheck:
             with self._queue.reserving(cap) as reserved:
                 if reserved:
                     settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
-                    paid = open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
-                    checked = check(paid)
+                    checked = check(open_judge("model", settings, events=Events(CallbackSink(reserved.count))))
                     if checked.read or not checked.counts["unjudged"]:
                         return to_record(checked)
             name = "screen"

@@ -64,8 +64,7 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, tup
     is_entry = (not line.strip() or (_BRACKETED.fullmatch(line) and _ADDRESS.search(line)) for line in reversed(kept))
     length = len(kept) - len([*takewhile(bool, is_entry)])
     _add(references, _entries(kept[length:]))
-    footnotes = _number_notes(notes, references)
-    return "\n".join(kept[:length]), references, footnotes
+    return "\n".join(kept[:length]), references, _number_notes(notes, references)
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -270,8 +269,8 @@ def _with_link_numbers(text: str, references: dict[int, Reference]) -> str:
 def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mapping[int, Reference]) -> NumberedArticle:
     """Return an article from text in which :func:`~storm_pipeline.text.markers.mark` cites references by number.
 
-    Leaves out back matter and an opening heading that is the title. A paragraph may have several lines; numbers are at
-    most :data:`LARGEST_NUMBER`. Sentences are split by the rules of the text's language.
+    Leaves out an opening heading that is the title, and back matter that cites nothing. A paragraph may have several
+    lines; numbers are at most :data:`LARGEST_NUMBER`. Sentences are split by the rules of the text's language.
     """
     body = without_title(tuple(blocks), title)
     language = detect("\n".join(MARKS.sub("", block.text) for block in body if not block.level)) or "en"
@@ -289,9 +288,13 @@ def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mappin
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:
-    """Return a part of the tree without back matter and without markers in headings."""
+    """Return a part of the tree without back matter that cites nothing, and without markers in headings."""
     below = (_body(part, level + 1) for part in part.subsections)
     heading = with_brackets(tidy(MARKS.sub("", part.heading)))
-    kept = (part for part in below if not is_back_matter(part.heading, level + 1))
+    kept = (part for part in below if _is_cited(part) or not is_back_matter(part.heading, level + 1))
     foreign = (part for part in kept if part.paragraphs or part.subsections or not is_foreign_back_matter(part.heading))
     return HeadingNode(heading, part.paragraphs, tuple(foreign))
+
+
+def _is_cited(part: HeadingNode) -> bool:
+    return any(map(MARKS.search, part.paragraphs)) or any(map(_is_cited, part.subsections))

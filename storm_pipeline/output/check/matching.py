@@ -157,7 +157,7 @@ class Library:
     """
 
     def __init__(
-        self, documents: Iterable[Document], folder: Path, records: Iterable[Record] = (), most: int = 500_000_000
+        self, documents: Iterable[Document], folder: Path, records: Iterable[Record] = (), most: int = 100_000_000
     ) -> None:
         self._documents = documents
         self._more_records = records

@@ -1,6 +1,6 @@
 """Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +19,7 @@ from storm_pipeline.sources.documents.reader import read_documents, read_entries
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.files import walk
-from storm_pipeline.text.identity import host_of, source_id
+from storm_pipeline.text.identity import host_of, is_elsewhere, source_id
 from storm_pipeline.types import Article, Snippet
 
 PASSAGES = 3  # maximum passages of a page by which a sentence is judged
@@ -35,6 +35,7 @@ class SourceNote:
     rated: str = ""  # why Wikipedia's editors would not accept it; empty if they may
     gone: str = ""  # why its page is gone; empty if it is there, or was not looked at
     archive: str = ""  # address of an archived copy that the article gives; empty if none
+    cited: str = ""  # address in the article that led to this page of another site, or archived copy; else empty
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def read_for_check(
     places = {folder: path.is_dir()} if folder and not (sources and file == path) else {}
     places |= {sources: True} if sources else {}
     library = Library(_documents(file, places, entries), file.parent, [entry.record for entry in entries])
-    pages = _Pages(library, (), {}, most)
+    pages = _Pages(library, {}, {}, most)
     article = read_article(file, title_of(file), pages)
     missing = pages.missing
     readings = read_sources(fetch, missing)
@@ -81,20 +82,21 @@ def read_for_check(
         if fitting := library.find(missing[name])[0].documents:
             unread[name] = f"several documents fit it: {', '.join(fitting)}"
     if missing:
-        pages = _Pages(library, (page for page, _ in readings.values() if page), unread, most)
+        pages = _Pages(library, {name: page for name, (page, _) in readings.items() if page}, unread, most)
         article = read_article(file, title_of(file), pages)
-    notes = source_notes(article, readings, pages.archives)
+    notes = source_notes(article, readings, pages.cited)
     return Read(article, unread, library.matches, notes, frozenset(pages.documents))
 
 
 class _Pages(AvailablePages):
     """Documents and fetched pages, with a passage for every reference; that of an unread one is the reason."""
 
-    def __init__(self, library: Library, pages: Iterable[Reference], unread: Mapping[str, str], most: int) -> None:
-        super().__init__(pages, PASSAGES, most)
+    def __init__(self, library: Library, read: Mapping[str, Reference], unread: Mapping[str, str], most: int) -> None:
+        super().__init__((), PASSAGES, most)
         self.missing: dict[str, Reference] = {}
-        self.archives: dict[str, str] = {}
+        self.cited: dict[str, Reference] = {}
         self.documents: set[str] = set()
+        self._pages |= read
         self._library, self._unread = library, unread
 
     def cite(self, imported: NumberedArticle) -> Article:
@@ -106,7 +108,7 @@ class _Pages(AvailablePages):
             return tuple(snippet for work in works for snippet in self.passages(statement, work))
         document = None if reference.text.strip() else self._library.find(reference)[1]
         passages = super().passages(statement, document or reference)
-        self.archives[source_id(reference.url)] = reference.archive
+        self.cited[source_id(reference.url)] = reference
         if passages:
             self.documents |= {passage.source_id for passage in passages if document}
             return passages
@@ -138,13 +140,12 @@ def _documents(article: Path, places: Mapping[Path, bool], entries: Sequence[Ent
     """Yield the documents of folders, or below them too where ``places`` says so, without the article's formats."""
     formats = {article.with_suffix(suffix).resolve().as_uri() for suffix in SUFFIXES}
     for place, deep in places.items():
-        for document in read_documents(place, deep=deep, known=entries):
-            if isinstance(document, Document) and document.url not in formats:
-                yield document
+        documents = read_documents(place, deep=deep, known=entries)
+        yield from (item for item in documents if isinstance(item, Document) and item.url not in formats)
 
 
 def read_source(fetch: Callable[[str], Page] | None, reference: Reference) -> Reading:
-    """Read the page of a source, or its archived copy if the page is gone."""
+    """Read the page of a source, or its archived copy if the page is gone, under the address of the site it is from."""
     if not reference.url or reference.url.startswith(NO_ADDRESS):
         return None, PageError("the article gives no address of it")
     if fetch is None:
@@ -153,8 +154,10 @@ def read_source(fetch: Callable[[str], Page] | None, reference: Reference) -> Re
         page = fetch(reference.url)
     except PageError as error:
         copy = reference.archive if error.is_gone else ""
-        archived = read_source(fetch, replace(reference, url=copy, archive=""))[0] if copy else None
-        return archived and replace(archived, url=reference.url), error
+        return read_source(fetch, Reference(copy))[0] if copy else None, error
+    judged = [SourcePolicy().judge(url).allowed for url in (reference.url, page.url)]
+    if is_elsewhere(reference.url, page.url) or judged == [True, False]:
+        reference = Reference(page.url)
     return replace(reference, title=page.title or reference.title, text="\n\n".join(t for _, t in page.pages)), None
 
 
@@ -183,10 +186,17 @@ def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[s
 
 
 def source_notes(
-    article: Article, readings: Mapping[str, Reading], archives: Mapping[str, str]
+    article: Article, readings: Mapping[str, Reading], cited: Mapping[str, Reference]
 ) -> dict[str, SourceNote]:
-    """Return the notes on the cited sources by source id, as are ``readings`` and the addresses of archived copies."""
-    verdicts = {source.id: SourcePolicy().judge(source.url) for source in article.references}
-    gone = {name: str(error) for name, (_, error) in readings.items() if error and error.is_gone}
-    rated = {name: "" if verdict.allowed else verdict.reason for name, verdict in verdicts.items()}
-    return {name: SourceNote(reason, gone.get(name, ""), archives.get(name, "")) for name, reason in rated.items()}
+    """Return the notes on the cited sources by source id, as are ``readings`` and the article's references."""
+    names = {source_id(page.url): name for name, (page, _) in readings.items() if page}
+    notes: dict[str, SourceNote] = {}
+    for source in article.references:
+        name = names.get(source_id(source.url), source.id)
+        reference, (_, error) = cited.get(name, Reference(source.url)), readings.get(name, (None, None))
+        verdicts = map(SourcePolicy().judge, (source.url, reference.url))
+        rated = next((verdict.reason for verdict in verdicts if not verdict.allowed), "")
+        gone = str(error) if error and error.is_gone else ""
+        led = "" if source_id(reference.url) == source_id(source.url) else reference.url
+        notes[source.id] = SourceNote(rated, gone, reference.archive, led)
+    return notes

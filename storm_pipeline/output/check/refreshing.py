@@ -1,6 +1,6 @@
 """Comparison of an article's sources with their current pages, to find sentences that lost their support."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
@@ -29,7 +29,7 @@ class Change:
     text: str  # the sentence
     kind: Literal["changed", "unread", "new"]  # the page lacks the words now, was not read, or is read first
     source: str  # address of the page
-    reason: str = ""  # why it could not be read
+    reason: str = ""  # why it could not be read, or where it was, if not at this address
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     read = sum(len(folded.get(page.id, "")) * max(1, len(c.spans)) for c, page in page_of.items())
     require_few(read, 50 * MOST_CITED)  # by is_on
     changes: list[Change] = []
-    fresh: dict[str, list[Snippet]] = {}  # by the source that cites them
+    fresh: dict[str, dict[str, Snippet]] = {}  # by the ids of their page, and their own
     uncompared = 0
     passages = cache(pages.passages)  # once for a sentence and a page, which many citations may have
 
@@ -87,7 +87,8 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
             snippet, name = snippets.get(citation.snippet_id), page_of[citation].id
             is_new = name in before.unread
             is_same = snippet and name in folded and is_on(name, snippet.text, citation.spans)
-            if is_same or name in before.documents:
+            is_moved = name in texts and texts[name].url != sources[name].url
+            if (is_same and not is_moved) or name in before.documents:
                 yield citation
             elif snippet is None or (snippet.origin != "page" and not is_new and not snippet.url.startswith("file:")):
                 uncompared += 1
@@ -96,11 +97,12 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
                 changes.append(Change(place, sentence.text, "unread", snippet.url, str(now[name][1])))
                 yield citation
             else:
-                changes.append(Change(place, sentence.text, "new" if is_new else "changed", snippet.url))
+                where = f"read at {texts[name].url}" if is_moved else ""
+                changes.append(Change(place, sentence.text, "new" if is_new else "changed", snippet.url, where))
                 for passage in passages(sentence.text, texts[name]):
-                    new = replace(snippet, text=passage.text, **_ANYWHERE)
-                    fresh.setdefault(citation.source_id, []).append(new)
-                    yield Citation(citation.source_id, new.id)
+                    new = passage if is_moved else replace(snippet, url=passage.url, text=passage.text, **_ANYWHERE)
+                    fresh.setdefault(new.source_id, {}).setdefault(new.id, new)
+                    yield Citation(new.source_id, new.id)
 
     places = count()
 
@@ -112,20 +114,24 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     changed = {change.place for change in changes if change.kind != "unread"}
     unread = {name: str(now[name][1]) for name in before.unread if name in now and name not in texts}
     checked = check_article(updated, judge, unread, changed)
-    notes = source_notes(updated, now, archives)
+    notes = source_notes(updated, now, sources) | {
+        name: note for name, note in before.notes.items() if note.cited and name in texts
+    }
     return RefreshedArticle(tuple(changes), replace(checked, matches=before.matches, notes=notes), uncompared)
 
 
 def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snippet | None) -> Source:
     """Return the page of a cited passage: at one of a source's other addresses, or at its main address."""
-    if snippet is None or snippet.source_id not in also[source.id]:
-        return source
-    return Source(snippet.source_id, snippet.url, snippet.title)
+    is_other = snippet is not None and snippet.source_id in also[source.id]
+    return Source(snippet.source_id, snippet.url, snippet.title) if snippet and is_other else source
 
 
-def _with_snippets(article: Article, fresh: Mapping[str, Sequence[Snippet]]) -> Article:
-    def updated(source: Source) -> Source:
-        return replace(source, snippets=tuple(dict.fromkeys([*source.snippets, *fresh.get(source.id, ())])))
-
-    distinct = {source.id: source for source in article.sources}
-    return replace(article, sources=tuple(map(updated, distinct.values())))
+def _with_snippets(article: Article, fresh: Mapping[str, Mapping[str, Snippet]]) -> Article:
+    """Return the article with passages, each at its page; pages that had the former text may not have them."""
+    sources = {source.id: source for source in article.sources}
+    for name, new in fresh.items():
+        page = next(iter(new.values()))
+        before = sources.get(name, Source(name, page.url, page.title))
+        kept = (snippet for snippet in before.snippets if snippet.id not in new)
+        sources[name] = replace(before, url=page.url, snippets=(*kept, *new.values()), also=())
+    return replace(article, sources=tuple(sources.values()))

@@ -81,10 +81,14 @@ def match_rows(matches: Iterable[Match]) -> list[tuple[str, ...]]:
 
 
 def source_rows(checked: CheckedArticle) -> list[tuple[str, ...]]:
-    """Return the sources whose page is gone, or that Wikipedia rates down, under :data:`SOURCE_COLUMNS`."""
-    names = {source.id: f"[{n}] {label(source)}" for n, source in enumerate(checked.article.references, 1)}
-    notes = ((name, checked.notes.get(source, SourceNote())) for source, name in names.items())
-    return [(name, n.gone and f"gone: {n.gone}", n.rated, n.archive) for name, n in notes if n.gone or n.rated]
+    """Return the sources that are gone, read elsewhere, or rated down by Wikipedia, under :data:`SOURCE_COLUMNS`."""
+    rows: list[tuple[str, ...]] = []
+    for n, source in enumerate(checked.article.references, 1):
+        note = checked.notes.get(source.id, SourceNote())
+        elsewhere = note.cited and f"read at {source.url} instead of {note.cited}"
+        page = "; ".join(filter(None, (note.gone and f"gone: {note.gone}", elsewhere)))
+        rows += [(f"[{n}] {label(source)}", page, note.rated, note.archive)] if page or note.rated else []
+    return rows
 
 
 def to_json(checked: CheckedArticle) -> str:
@@ -108,8 +112,7 @@ def to_page(checked: CheckedArticle) -> str:
 
 
 def _remark(sentence: CheckedSentence) -> str:
-    words = _WORDS.get(sentence.status, sentence.status)
-    return f"{words}{f': {sentence.reason}' if sentence.reason else ''}"
+    return ": ".join(filter(None, (_WORDS.get(sentence.status, sentence.status), sentence.reason)))
 
 
 def _records(checked: CheckedArticle) -> Iterator[dict[str, Any]]:
