@@ -241,7 +241,7 @@ def test_the_parsed_rules_of_few_sites_are_kept() -> None:
         with ScriptedServer(Site(text(f"User-agent: *\nAllow: /{n}"))) as server:
             assert read(server.url, manners) == b"<p>page"
     gc.collect()
-    assert sum(isinstance(one, Protego) for one in gc.get_objects()) <= 4
+    assert sum(type(one) is Protego for one in gc.get_objects()) <= 4
 
 
 @pytest.mark.parametrize(
