@@ -25,7 +25,7 @@ from storm_pipeline.run.events import Failed, Retried
 @pytest.fixture(scope="module")
 def failed(place: Lab) -> Outcome:
     """Replies of 10 MB arrive in time on a busy machine too."""
-    return crowd(dataclasses.replace(place, lm_timeout=4.0), "failing", 3, seed=3)
+    return crowd(dataclasses.replace(place, lm_timeout=4.0, search_timeout=4.0), "failing", 3, seed=3)
 
 
 def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
