@@ -22,7 +22,7 @@ from storm_pipeline.sources.search.papers import doi_name
 from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merge_results
 from storm_pipeline.sources.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.text.chunks import chunks
-from storm_pipeline.text.identity import DOI_HOSTS, canonical_url, host_of
+from storm_pipeline.text.identity import DOI_HOSTS, canonical_url, host_of, is_elsewhere
 from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.text.plain import plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -164,11 +164,10 @@ def _about(hit: Snippet, page: Page) -> Snippet:
 
     An address of a DOI redirects to the page of the work that the hit describes.
     """
-    host, final = (host_of(canonical_url(url)) for url in (hit.url, page.url))
-    if host in DOI_HOSTS:
-        hit = replace(hit, doi=hit.doi or doi_name(unquote(urlsplit(hit.url).path[1:])))
-    elif host != final:
+    if is_elsewhere(hit.url, page.url):
         hit = Snippet(page.url, "", hit.text, engine=hit.engine, accessed=hit.accessed)
+    elif host_of(canonical_url(hit.url)) in DOI_HOSTS:
+        hit = replace(hit, doi=hit.doi or doi_name(unquote(urlsplit(hit.url).path[1:])))
     stated = {name: getattr(page, name) or getattr(hit, name) for name in _STATED}
     return replace(hit, url=page.url, page=None, origin="page", **stated)
 

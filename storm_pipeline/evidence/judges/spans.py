@@ -67,8 +67,8 @@ def with_spans(article: Article) -> Article:
     }
 
     def located(s: Sentence) -> Sentence:
-        cited = ((c, c.spans or spans.get((c.snippet_id, s.text), ())) for c in s.citations)
-        return replace(s, citations=tuple(replace(citation, spans=words) for citation, words in cited))
+        pairs = ((c, c.spans or spans.get((c.snippet_id, s.text), ())) for c in s.citations)
+        return replace(s, citations=tuple(replace(citation, spans=words) for citation, words in pairs))
 
     return with_sentences(article, located)
 
