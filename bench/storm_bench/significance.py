@@ -113,9 +113,9 @@ def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) ->
 def _signs(topics: int, seed: int, start: int, rows: int) -> npt.NDArray[np.uint16]:
     """Return some of the random flips, drawn once where they are few: in each row, a bit for each of 16 topics."""
     width = (topics + 7) // 8
-    drawn, bits = np.zeros((rows, width + width % 2), dtype=np.uint8), np.random.PCG64(seed)
-    bits.advance(start * width // 8)  # a step gives eight bytes
-    drawn[:, :width] = np.random.default_rng(bits).integers(0, 256, (rows, width), dtype=np.uint8)
+    drawn, rng = np.zeros((rows, width + width % 2), dtype=np.uint8), np.random.default_rng(seed)
+    rng.bit_generator.advance(start * width // 8)  # type: ignore[attr-defined]  # a step of PCG64 gives eight bytes
+    drawn[:, :width] = rng.integers(0, 256, (rows, width), dtype=np.uint8)
     return np.ascontiguousarray(drawn.view(">u2").T, dtype=np.uint16)
 
 
