@@ -4,7 +4,7 @@ import errno
 import io
 import os
 import secrets
-import select
+import selectors
 import stat
 import time
 import tomllib
@@ -124,8 +124,10 @@ def _next_piece(file: io.FileIO, path: Path) -> bytes:
     """Read the next bytes; empty at the end of the file, or if a pipe has no writer."""
     end = time.monotonic() + _PATIENCE
     while (piece := file.read(1 << 16)) is None:  # of a pipe
-        if not select.select([file], [], [], max(end - time.monotonic(), 0))[0]:
-            raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path))
+        with selectors.DefaultSelector() as waiting:  # select() takes no file beyond the first 1,024 of a process
+            waiting.register(file, selectors.EVENT_READ)
+            if not waiting.select(max(end - time.monotonic(), 0)):
+                raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path))
     return piece
 
 

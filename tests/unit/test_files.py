@@ -3,13 +3,14 @@
 import errno
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,14 @@ def test_what_another_program_writes_is_read() -> None:
     finally:
         os.close(reading)
         writer.join()
+
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 2000, reason="a process may open fewer files")
+def test_a_pipe_is_read_in_a_process_with_many_open_files() -> None:
+    with ExitStack() as stack:
+        for _ in range(1100):
+            stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        test_what_another_program_writes_is_read()
 
 
 def test_a_silent_pipe_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
