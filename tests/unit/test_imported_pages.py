@@ -237,6 +237,13 @@ def test_a_number_in_the_text_is_no_entry() -> None:
     assert rows(article) == [("Dig it.", []), ("Fill it.", [LAKE]), ("It stayed.", [])]
 
 
+@pytest.mark.parametrize("before", ["It harms fish. [1]\n\n", "- It harms fish. [1]\n\n", ""])
+def test_statements_beside_a_list_of_references_stay(before: str) -> None:
+    after = "" if before else "\n\nIt harms fish. [1]"
+    text = f"A dam. [1]\n\n## Notes\n{before}1. [The dam]({DAM})\n\n  of Orrin\n2. {LAKE}{after}"
+    assert rows(read_markdown(text)) == [("A dam.", [DAM]), ("It harms fish.", [DAM])]
+
+
 def test_metadata_in_yaml_are_no_sentences() -> None:
     article = read_markdown("---\ntitle: Orrin\nauthors:\n  - A. Doe\n---\n\n# Orrin\n\nA lake.\n\n---\n\nIt is: deep.")
     assert [sentence.text for sentence in article.sentences()] == ["A lake.", "It is: deep."]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import permutations, takewhile
+from itertools import pairwise, permutations, takewhile
 
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.method.outlines import is_foreign_back_matter
@@ -58,12 +58,12 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, tup
 
     kept: list[str] = []
     for heading, lines in _parts(_DEFINITION.sub(replace_entry, text).splitlines()):
-        entries = list(_entries(lines)) if _heads_list(heading) else []
+        entries, rest = _entries(lines) if _heads_list(heading) else ([], lines)
         _add(references, entries)
-        kept.extend([] if entries else [heading, *lines])
+        kept.extend([heading, *rest] if rest or not entries else [])
     is_entry = (not line.strip() or (_BRACKETED.fullmatch(line) and _ADDRESS.search(line)) for line in reversed(kept))
     length = len(kept) - len([*takewhile(bool, is_entry)])
-    _add(references, _entries(kept[length:]))
+    _add(references, _entries(kept[length:])[0])
     return "\n".join(kept[:length]), references, _number_notes(notes, references)
 
 
@@ -95,22 +95,27 @@ def _heads_list(line: str) -> bool:
     return (is_back_matter(name) or is_foreign_back_matter(name)) and not name.lower().startswith(_NO_LIST)
 
 
-def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the numbered entries of a list, or its bullets numbered by position."""
-    entries: list[tuple[int, str]] = []
-    bullets: list[tuple[int, str]] = []
-    for line in lines:
+def _entries(lines: Sequence[str]) -> tuple[list[tuple[int, str]], list[str]]:
+    """Return the numbered entries of a list, or its bullets numbered by position; and the lines of prose."""
+    entries, bullets, prose = list[tuple[int, str]](), list[tuple[int, str]](), list[str]()
+    into: list[tuple[int, str]] | None = None  # what the next line may continue
+    for before, line in pairwise(("", *lines)):
         mark, _, text = line.strip().partition(" ")
         if entry := _BRACKETED.fullmatch(line):
-            entries.append((int(entry["number"]), entry["text"]))
+            into = entries
+            into.append((int(entry["number"]), entry["text"]))
         elif mark[-1:] in {".", ")"} and mark[:-1].isdecimal() and len(mark) < 10 and text:
-            # Markdown numbers ordered lists automatically.
-            entries.append((max(int(mark[:-1]), entries[-1][0] + 1 if entries else 0), text))
+            into = entries  # Markdown numbers ordered lists automatically
+            into.append((max(int(mark[:-1]), entries[-1][0] + 1 if entries else 0), text))
         elif not entries and mark in {"-", "*", "+", "•"} and text:
-            bullets.append((len(bullets) + 1, text))
-        elif line.strip() and (into := entries or bullets):
+            into = bullets
+            into.append((len(bullets) + 1, text))
+        elif into and line.strip() and (before.strip() or line[0].isspace() or not _MARK.search(line)):
             into[-1] = (into[-1][0], f"{into[-1][1]} {line.strip()}")
-    yield from entries or bullets
+        elif line.strip():
+            into = None
+            prose.append(line if before.strip() else f"\n{line}")
+    return entries or bullets, [*(f"\n- {text}" for _, text in bullets), *prose] if entries else prose
 
 
 def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -> None:
