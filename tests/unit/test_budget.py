@@ -17,7 +17,7 @@ import pytest
 from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_values
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = {"lines": 43_910, "regular expressions": 176, "word lists": 70, "thresholds": 289, "thresholds in tuples": 63}
+CORE = {"lines": 43_960, "regular expressions": 176, "word lists": 70, "thresholds": 289, "thresholds in tuples": 63}
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
