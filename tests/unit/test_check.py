@@ -316,7 +316,7 @@ def test_words_of_another_site_are_named_by_its_address(tmp_path: Path) -> None:
         for checked in (replace(known[0], notes=read.notes), known[1]):
             assert [(one.title, one.url) for one in checked.article.references] == [("", bad)]
             assert f"read at {bad} instead of {entry.split()[0]}" in source_rows(checked)[0][1]
-            assert "evil.test" in to_page(checked)
+            assert "evil.test instead of https://who.int" in to_page(checked).replace(bad, "evil.test")
     found = refresh(Read(replace(DATED, sources=(replace(LAKE, also=(gone,)), FALK)), {}), YearJudge(), fetch)
     assert [(one.url, one.also) for one in found.checked.article.references] == [(bad, ())]
 
@@ -345,6 +345,9 @@ def test_words_of_a_search_engine_and_missing_words_are_not_compared() -> None:
     for cited in (own, missing):
         found = refreshed(cited, orrin="Something else.")
         assert (found.changes, found.uncompared) == ((), 1)
+    moved = refresh(Read(own, {}), YearJudge(), lambda _: Page("https://sold.test/", "", ((None, "Buy casks."),)))
+    assert [(change.kind, change.reason) for change in moved.changes] == [("changed", "read at https://sold.test/")]
+    assert [source.url for source in moved.checked.article.references] == ["https://sold.test/"]
 
 
 GRAIN = "The granary of Bergen was filled by an order of the council from 1621. In 1740 the granary was empty."

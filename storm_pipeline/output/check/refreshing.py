@@ -38,7 +38,7 @@ class RefreshedArticle:
 
     changes: tuple[Change, ...]  # in reading order
     checked: CheckedArticle  # sentences with a changed passage cite current passages and are judged again
-    # number of citations without a passage, or of a search engine's text, which need not occur on the page
+    # number of citations without a passage, or of a search engine's text, which need not occur on a page still there
     uncompared: int
 
     @property
@@ -90,7 +90,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
             is_moved = name in texts and texts[name].url != sources[name].url
             if (is_same and not is_moved) or name in before.documents:
                 yield citation
-            elif snippet is None or (snippet.origin != "page" and not is_new and not snippet.url.startswith("file:")):
+            elif snippet is None or not (is_new or is_moved or snippet.origin == "page" or snippet.url[:5] == "file:"):
                 uncompared += 1
                 yield citation
             elif name not in texts:

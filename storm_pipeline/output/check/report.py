@@ -108,6 +108,8 @@ def to_page(checked: CheckedArticle) -> str:
     if checked.matches:
         listed = (f"{cited} → {name or 'no document'} ({by})" for cited, by, name in match_rows(checked.matches))
         how += f" Matched by what both state: {'; '.join(listed)}."
+    if pages := [f"{source}: {page}" for source, page, *_ in source_rows(checked) if page]:
+        how += f" Not as cited: {'; '.join(pages)}."
     return to_html(checked.article, how, remarks)
 
 
