@@ -146,7 +146,12 @@ HTML = st.sampled_from(
         *('<sup class="reference">', "</sup>", '<a href="#cite_note-1">', '<a href="#cite_note-a">', "[1]", "[a]"),
         *("</a>", '<li id="cite_note-1">', '<li id="cite_note-a">', "</li>", '<a href="#CITEREFA">'),
         '<cite id="CITEREFA">',
-        *("</cite>", '<span class="Z3988" title="rft.btitle=A&amp;rft_id=https://a.example">', "</span>", "A lake."),
+        *(
+            "</cite>",
+            '<span class="Z3988" title="rft.btitle=A&amp;rft_id=https://a.example">',
+            "</span>",
+            "A \x1blake.",
+        ),
         *('<a class="external" href="https://b.example">', '<span class="reference-text">', "<!-- x -->", "Ibid."),
     ]
 )

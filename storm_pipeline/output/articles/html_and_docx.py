@@ -22,7 +22,7 @@ from storm_pipeline.sources.documents.docx import docx_tree
 from storm_pipeline.sources.documents.markup import blocks, local_name, parse_html, replace
 from storm_pipeline.text.markers import MARKS, literal, mark, without_reserved
 from storm_pipeline.text.plain import web_address
-from storm_pipeline.text.words import tidy
+from storm_pipeline.text.words import tidy, without_controls
 
 _SKIPPED = frozenset("header footer aside figure table form button h1".split())
 _ASIDE = frozenset({"noprint", "mw-editsection", "citation", "note"})  # classes and roles of no text in MediaWiki
@@ -66,7 +66,9 @@ def docx_article(title: str, data: bytes) -> NumberedArticle:
 
 def _article(title: str, root: Any) -> NumberedArticle:
     for element in root.iter():
-        element.text, element.tail = (without_reserved(text or "") for text in (element.text, element.tail))
+        element.text, element.tail = (
+            without_reserved(without_controls(text or "")) for text in (element.text, element.tail)
+        )
     title = next((text for heading in root.iter("h1") if (text := _text(heading))), title)
     wikis = [part for part in root.iter() if "mw-parser-output" in _classes(part) and part.find(".//p") is not None]
     bodies = (part for name in ("article", "main", "body") for part in root.iter(name))
