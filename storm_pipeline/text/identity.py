@@ -86,12 +86,19 @@ def _canonical_host(host: str) -> str:
     if ":" in host:  # IPv6 loses its brackets when it is parsed
         return f"[{host}]"
     labels = host.split(".")
-    while len(labels) > 2 and labels[0] in _MOBILE and labels[1]:
+    while len(labels) > 2 and labels[0] in _MOBILE and labels[1] and (labels[0] == "www" or _has_owner(labels[1:])):
         labels = labels[1:]
     host = ".".join(labels)
-    while ".m.wiki" in host and not host.endswith(".m.wiki"):
-        host = host.replace(".m.wiki", ".wiki")
+    while ".m.wiki" in host and _has_owner(host[host.index(".m.wiki") + 3 :].split(".")):
+        host = host.replace(".m.wiki", ".wiki", 1)
     return host
+
+
+def _has_owner(labels: list[str]) -> bool:
+    """Return whether a domain and those below it are of one owner, unlike ``co.uk`` and ``github.io``."""
+    from tld.utils import is_tld
+
+    return not is_tld(".".join(labels), search_private=True)
 
 
 def _canonical_query(query: str) -> str:

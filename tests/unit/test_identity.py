@@ -77,6 +77,9 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
     assert {canonical_url(spelling) for spelling in spellings} == {canonical_url(url)}
 
 
+OF_TWO_OWNERS = [("m.github.io", "amp.github.io"), ("amp.com.au", "m.com.au"), ("x.m.wiki.br", "x.wiki.br")]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -89,6 +92,7 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
         ("https://m.com/", "https://x.com/"),
         ("https://x.org/amp", "https://x.org/"),
         *(("https://stra\u00dfe.de/", "https://strasse.de/"), ("https://good.m.wiki/", "https://good.wiki/")),
+        *((f"https://{own}/", f"https://{other}/") for own, other in OF_TWO_OWNERS),
         ("file:///a/B.txt", "file:///a/b.txt"),
     ],
 )
