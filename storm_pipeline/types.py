@@ -82,6 +82,7 @@ class Work:
     isbn: str = ""  # of the book
     edition: str = ""  # edition of the book
     url: str = ""  # its web address, if it was read from a file
+    stated_by: str = ""  # ``bibliography`` if that states its kind; empty if its file, or a record of its DOI, does
 
 
 NO_WORK = Work()

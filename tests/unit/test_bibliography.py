@@ -20,6 +20,7 @@ from work import calls_of
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.output.export.formats import export
+from storm_pipeline.output.export.wikitext import objections
 from storm_pipeline.sources.documents.bibliography import Bibliography, Entry, read_bibliography
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable, record_of_name
 from storm_pipeline.sources.documents.docx import read_docx
@@ -79,6 +80,8 @@ def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: st
     assert (record.title, record.published, record.container) == ("Fish and Debt", "2008", "Towns of the North")
     assert (record.publisher, record.work.kind, record.work.extent) == ("Brepols", "chapter", "117-140")
     assert (record.work.editors, record.work.place) == ("Falck, Ida", "Turnhout")
+    objected = {objection.source for objection in objections(article(tmp_path))}
+    assert "The German Kontor at Bergen" in objected - {"Fish and Debt"} == objected, "a file's own word is no proof"
 
 
 @pytest.mark.parametrize(

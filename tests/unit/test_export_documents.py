@@ -39,7 +39,7 @@ OPENED = {"docx": readers.open_docx, "odt": readers.open_odt, "epub": readers.op
 
 def history() -> Article:
     """An article that cites a chapter on three pages and a journal once, with headings enough for contents."""
-    work = Work("chapter", extent="117-140", editors="Falck, Ida", place="Turnhout")
+    work = Work("chapter", extent="117-140", editors="Falck, Ida", place="Turnhout", stated_by="bibliography")
     chapter = [
         Snippet(
             "file:///home/me/chapter%20scan.pdf", "Fish and Debt", f"Passage {page}.", "2008", page,
@@ -51,7 +51,7 @@ def history() -> Article:
     paper = Snippet(
         "file:///home/me/kontor.pdf", "The German Kontor at Bergen: A History", "Silver.", "2019-03-01", 1,
         author="Helle, Knut", site="Journal of Northern Trade", doi="10.1234/jnt.2019", page_label="233",
-        work=Work("article", volume="12", issue="2", extent="233-250"),
+        work=Work("article", volume="12", issue="2", extent="233-250", stated_by="bibliography"),
     )  # fmt: skip
 
     one = Paragraph((cites("Stockfish was traded.", chapter[0]), cites("Debts were written down.", chapter[1], paper)))
@@ -504,7 +504,8 @@ def test_sources_that_wikipedia_does_not_accept(url: str, reason: str) -> None:
 def test_sources_that_wikipedia_accepts() -> None:
     assert objections(on("https://www.nature.com/articles/a")) == ()
     assert objections(history()) == ()
-    assert objections(citing(Snippet("file:///a.pdf", "A", "So.", doi="10.1/a")))
+    for stated in (None, Work("article")):
+        assert objections(citing(Snippet("file:///a.pdf", "A", "So.", doi="10.1/a", work=stated)))
 
 
 def exported(folder: Path, article: Article, *arguments: str) -> tuple[int, str]:

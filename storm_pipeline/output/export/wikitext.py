@@ -149,7 +149,8 @@ def objections(article: Article) -> tuple[Objection, ...]:
 def _reason(source: Source, policy: SourcePolicy) -> str:
     verdict = policy.judge(source.url)
     if verdict.status is Rating.OWN:
-        is_published = any(snippet.work and snippet.work.kind in _PUBLISHED for snippet in source.snippets)
+        works = (snippet.work for snippet in source.snippets if snippet.work)
+        is_published = any(work.kind in _PUBLISHED and work.stated_by for work in works)
         return "" if is_published else "is a document of your own that is not known to be published"
     if verdict.status is Rating.PREPRINT:
         return "is a preprint, which is self-published"

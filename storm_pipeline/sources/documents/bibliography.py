@@ -25,7 +25,7 @@ _ATTACHED = re.compile(r"(?<![^/\\:;{}])[^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _FORMATS = table_beside(__file__)
 _OF_WORK = {field.name for field in fields(Work)}
-_KNOWN = (_OF_WORK | {field.name for field in fields(Record)}) - {"kind", "work", "origins"}
+_KNOWN = (_OF_WORK | {field.name for field in fields(Record)}) - {"kind", "work", "origins", "stated_by"}
 
 
 @dataclass(frozen=True)
@@ -345,5 +345,6 @@ def _cleaned(entry: Entry) -> Entry:
     record = entry.record
     texts: dict[str, Any] = {name: plain_text(value) for name, value in vars(record).items() if isinstance(value, str)}
     work = Work(**{name: plain_text(value) for name, value in vars(record.work).items()})
-    work = replace(work, extent="-".join(filter(None, map(str.strip, work.extent.translate(_DASHES).split("-")))))
+    extent = "-".join(filter(None, map(str.strip, work.extent.translate(_DASHES).split("-"))))
+    work = replace(work, extent=extent, stated_by="bibliography" if work.kind else "")
     return Entry(plain_text(entry.key), entry.files, replace(record, **texts, work=work).of("bibliography"))

@@ -204,7 +204,7 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
     yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
 
 
-_VERSION = 11  # incremented when files are read otherwise than before
+_VERSION = 12  # incremented when files are read otherwise than before
 
 
 class KeptDocuments:
