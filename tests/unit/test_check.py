@@ -321,6 +321,21 @@ def test_words_of_another_site_are_named_by_its_address(tmp_path: Path) -> None:
     assert [(one.url, one.also) for one in found.checked.article.references] == [(bad, ())]
 
 
+@pytest.mark.parametrize("suffix", ["html", "json"])
+def test_passages_that_only_the_article_has_are_said_to_be_its_own(tmp_path: Path, suffix: str) -> None:
+    made = article(section("Dam", sentence("The dam is of 1926.", LAKE)), sources=(LAKE,), title="Dam")
+    file = tmp_path / f"article.{suffix}"
+    file.write_text(made.to_html() if suffix == "html" else made.to_json(), "utf-8")
+    read = read_for_check(file, None, lambda _: pytest.fail("a page was fetched"))
+    checked = replace(check_article(read.article, YearJudge()), notes=read.notes)
+    assert "the passages of 1 source are the article's own" in summary(checked)
+    again = refresh(read, YearJudge(), page)
+    (tmp_path / "lake.jsonl").write_text(json.dumps({"url": ORRIN, "title": "Orrin", "text": DAM}))
+    (tmp_path / "a.md").write_text(f"The dam is of 1926.[^1]\n\n[^1]: {ORRIN}\n")
+    beside = replace(checked, notes=read_for_check(tmp_path / "a.md").notes)
+    assert not any("article's own" in summary(found) for found in (again.checked, beside))
+
+
 WIKITEXT = "Falk was a lawyer.<ref>{{cite web |title=Falk |url=%s |archive-url=%s}}</ref>\n"
 HTML = (
     '<article><p>Falk was a lawyer.<sup><a href="#n">[1]</a></sup></p><ol><li id="n"><a href="%s">Falk</a>. '

@@ -5,7 +5,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.remote_settings import Order
 from storm_pipeline.interfaces.server.run_queue import RunQueue
 from storm_pipeline.models.prices import known_price
-from storm_pipeline.output.check import check_article, read_for_check
+from storm_pipeline.output.check import CheckedArticle, check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
 from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.report import to_record
@@ -93,6 +92,7 @@ class CitedSource(BaseModel):
     gone: str = Field(description="Why its page no longer exists; empty if it does, or was not fetched.")
     archive: str = Field(description="Address of an archived copy that the article gives; may be empty.")
     cited: str = Field(description="Address in the article that led to this one, of another site; else empty.")
+    held: bool = Field(description="Whether only the article has its passages, and its page was not read.")
 
 
 class CheckRecord(BaseModel):
@@ -150,7 +150,11 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources or None, self._page_fetcher() if fetch else None)
         article = replace(read.article, title=title)
-        check = partial(check_article, article, unread=read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
+
+        def check(judge: Judge) -> CheckedArticle:
+            checked = check_article(article, judge, read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
+            return replace(checked, notes=read.notes)
+
         name = judge_of_checks(self._settings)
         if name == "model":
             cap = min(MAX_COST, self._settings.max_cost or MAX_COST)

@@ -1,6 +1,6 @@
 """Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +36,7 @@ class SourceNote:
     gone: str = ""  # why its page is gone; empty if it is there, or was not looked at
     archive: str = ""  # address of an archived copy that the article gives; empty if none
     cited: str = ""  # address in the article that led to this page of another site, or archived copy; else empty
+    held: bool = False  # whether its passages are those that the article has of it, and its page was not read
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def read_for_check(
     if missing:
         pages = _Pages(library, {name: page for name, (page, _) in readings.items() if page}, unread, most)
         article = read_article(file, title_of(file), pages)
-    notes = source_notes(article, readings, pages.cited)
+    notes = source_notes(article, readings, pages.cited, pages.documents)
     return Read(article, unread, library.matches, notes, frozenset(pages.documents))
 
 
@@ -186,17 +187,18 @@ def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[s
 
 
 def source_notes(
-    article: Article, readings: Mapping[str, Reading], cited: Mapping[str, Reference]
+    article: Article, readings: Mapping[str, Reading], cited: Mapping[str, Reference], documents: Collection[str]
 ) -> dict[str, SourceNote]:
-    """Return the notes on the cited sources by source id, as are ``readings`` and the article's references."""
+    """Return the notes on the cited sources by source id, as are the arguments; ``documents``: those that are files."""
     names = {source_id(page.url): name for name, (page, _) in readings.items() if page}
     notes: dict[str, SourceNote] = {}
     for source in article.references:
         name = names.get(source_id(source.url), source.id)
-        reference, (_, error) = cited.get(name, Reference(source.url)), readings.get(name, (None, None))
+        reference, (page, error) = cited.get(name, Reference(source.url)), readings.get(name, (None, None))
         verdicts = map(SourcePolicy().judge, (source.url, reference.url))
         rated = next((verdict.reason for verdict in verdicts if not verdict.allowed), "")
         gone = str(error) if error and error.is_gone else ""
         led = "" if source_id(reference.url) == source_id(source.url) else reference.url
-        notes[source.id] = SourceNote(rated, gone, reference.archive, led)
+        is_held = not page and not error and source.id not in documents
+        notes[source.id] = SourceNote(rated, gone, reference.archive, led, is_held)
     return notes

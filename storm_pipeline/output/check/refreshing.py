@@ -114,7 +114,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     changed = {change.place for change in changes if change.kind != "unread"}
     unread = {name: str(now[name][1]) for name in before.unread if name in now and name not in texts}
     checked = check_article(updated, judge, unread, changed)
-    notes = source_notes(updated, now, sources) | {
+    notes = source_notes(updated, now, sources, before.documents) | {
         name: note for name, note in before.notes.items() if note.cited and name in texts
     }
     return RefreshedArticle(tuple(changes), replace(checked, matches=before.matches, notes=notes), uncompared)

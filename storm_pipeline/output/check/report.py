@@ -46,7 +46,9 @@ def summary(checked: CheckedArticle) -> str:
     read, references = sum(bool(m.by) for m in checked.matches), with_noun(len(checked.matches), "reference")
     matched = f"; {read} of {references} matched to documents" if checked.matches else ""
     judged = f", as {checked.judge} judges" if checked.read else f"; {NOTHING_READ}"
-    return f"{with_noun(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}"
+    held = sum(note.held for note in checked.notes.values())
+    of_article = f"; the passages of {with_noun(held, 'source')} are the article's own" if held else ""
+    return f"{with_noun(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}{of_article}"
 
 
 def left_out(checked: CheckedArticle) -> list[str]:
