@@ -134,6 +134,7 @@ SMITHS_DAM, FISH = (
     ("", "The Dam", "Smith, Ada, 2005, The Dam, Brill"),
     (*("https://doi.org/10.1/x", "Fish", "Jones, B., Roe, 1999, Fish, Lakes, https://doi.org/10.1/x"),),
 )
+A_PAGE = [("https://a.example", "A", "A")]
 
 CITATIONS = {
     # short citations, with the works in a list
@@ -155,9 +156,8 @@ CITATIONS = {
     "<ref>[https://a.example/x ''A page''], 3 May 2020.</ref>": [
         ("https://a.example/x", "A page", "A page, 3 May 2020.")
     ],
-    "<ref>{{webarchive|url=https://w.example|title=W}} {{cite web|url=https://a.example|title=A}}</ref>": [
-        ("https://a.example", "A", "A")
-    ],
+    "<ref>{{webarchive|url=https://w.example|title=W}} {{cite web|url=https://a.example|title=A}}</ref>": A_PAGE,
+    "<ref>{{cite web|title=A|url=https://w.example|url=https://a.example}}</ref>": A_PAGE,  # the last one counts
     "<ref>{{cite web|title=A|archiveurl=https://w.example|accessdate=3 May 2020}}</ref>": [
         ("https://w.example", "A", "A")
     ],

@@ -140,18 +140,22 @@ def test_parts_with_text_that_are_not_read_are_named() -> None:
     assert [s.text for s in own.article.sentences()] == ["It lies."]
 
 
+RECORD = '<cite><a class="external" href="%s">O</a></cite><span class="Z3988" title="rft_id=%s&amp;rft.title=O"></span>'
+
+
+@pytest.mark.parametrize("entry", [f'%s</li><li id="n">{FALK.url}', RECORD % ("%s", "https://who.int/falk")])
+def test_a_page_cites_what_its_readers_see(tmp_path: Path, entry: str) -> None:
+    page = f'<article><p>It lies.<sup><a href="#n">[1]</a></sup></p><ol><li id="n">{entry % ORRIN.url}</li></ol>'
+    assert told(read(tmp_path, "a.html", page.encode()))[0] == ("It lies.", (ORRIN.id,))
+
+
 HTML = st.sampled_from(
     [
         *('<div class="mw-parser-output">', "</div>", "<p>", "</p>", "<h2>", "</h2>", "<table>", "</table>", "<li>"),
         *('<sup class="reference">', "</sup>", '<a href="#cite_note-1">', '<a href="#cite_note-a">', "[1]", "[a]"),
         *("</a>", '<li id="cite_note-1">', '<li id="cite_note-a">', "</li>", '<a href="#CITEREFA">'),
-        '<cite id="CITEREFA">',
-        *(
-            "</cite>",
-            '<span class="Z3988" title="rft.btitle=A&amp;rft_id=https://a.example">',
-            "</span>",
-            "A \x1blake.",
-        ),
+        *('<cite id="CITEREFA">', "</cite>", "</span>", "A \x1blake."),
+        '<span class="Z3988" title="rft.btitle=A&amp;rft_id=https://a.example">',
         *('<a class="external" href="https://b.example">', '<span class="reference-text">', "<!-- x -->", "Ibid."),
     ]
 )
@@ -247,6 +251,13 @@ def test_statements_beside_a_list_of_references_stay(before: str) -> None:
     after = "" if before else "\n\nIt harms fish. [1]"
     text = f"A dam. [1]\n\n## Notes\n{before}1. [The dam]({DAM})\n\n  of Orrin\n2. {LAKE}{after}"
     assert rows(read_markdown(text)) == [("A dam.", [DAM]), ("It harms fish.", [DAM])]
+
+
+@pytest.mark.parametrize("entry", [f"<!--\n1. {LAKE}\n\n-->\n1. {DAM}", f"1. <!-- {LAKE} --> {DAM}"])
+def test_what_readers_do_not_see_is_no_reference(entry: str) -> None:
+    text = f"A dam. [1]\n\n<!-- It fell. -->\n\nSee `<!--`. It rose. [1] See `-->`.\n\n## References\n{entry}\n"
+    found = [row for row in rows(read_markdown(text)) if "<!--" not in row[0]]
+    assert found[:2] == [("A dam.", [DAM]), ("It rose.", [DAM])]
 
 
 def test_metadata_in_yaml_are_no_sentences() -> None:

@@ -20,6 +20,7 @@ from storm_pipeline.output.articles.pages import NumberedArticle, Reference
 from storm_pipeline.sources.documents.decoding import declared_charsets, decode
 from storm_pipeline.sources.documents.docx import docx_tree
 from storm_pipeline.sources.documents.markup import blocks, local_name, parse_html, replace
+from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.markers import MARKS, literal, mark, without_reserved
 from storm_pipeline.text.plain import web_address
 from storm_pipeline.text.words import tidy, without_controls
@@ -102,7 +103,7 @@ def _take_references(root: Any, wiki: Any) -> dict[int, Reference]:
     known: dict[tuple[str, ...], int] = {}
     notes: list[Any] = []
     last: list[int] = []
-    ids = {element.get("id"): element for element in root.iter() if isinstance(element.tag, str)}
+    ids = {part.get("id"): part for part in reversed(list(root.iter())) if isinstance(part.tag, str)}  # first ones
     passages = _passages(root)
     stated = [(cite, work) for cite, work in map(_of_coins, root.iter("span")) if work is not None]
     works = {key: work for cite, work in stated for key in (cite, cite.get("id")) if key is not None}
@@ -139,7 +140,10 @@ def _take_references(root: Any, wiki: Any) -> dict[int, Reference]:
 
 
 def _of_coins(span: Any) -> tuple[Any, Reference | None]:
-    """Return the element of a citation and its work, from the record that MediaWiki puts behind it (COinS)."""
+    """Return the element of a citation and its work, from the record that MediaWiki puts behind it (COinS).
+
+    No record is believed that names another site than the citation's external links, which readers see.
+    """
     cite = span.getprevious()
     if "Z3988" not in _classes(span) or cite is None or not local_name(cite):  # a comment
         return cite, None
@@ -150,6 +154,9 @@ def _of_coins(span: Any) -> tuple[Any, Reference | None]:
 
     addresses = [name.replace("info:doi/", "https://doi.org/") for name in stated.get("rft_id", ())]
     url = next(filter(web_address, sorted(addresses, key=lambda name: "doi.org" in name)), "")
+    links = [link for link in cite.iter("a") if "external" in _classes(link)]
+    if links and url and host_of(url) not in {host_of(link.get("href") or "") for link in links}:
+        return cite, None
     titles = values("atitle", "btitle", "title")
     people = [", ".join(values("aulast", "aufirst")), *values("au")]
     entry = [*people, *(date[:4] for date in values("date")), *titles, *values("jtitle", "pub")]

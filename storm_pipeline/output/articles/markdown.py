@@ -20,6 +20,7 @@ from storm_pipeline.output.articles.markdown_blocks import (
     markdown_block,
     paragraph_blocks,
     plain_markdown,
+    without_comments,
     without_title,
 )
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
@@ -57,7 +58,7 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, tup
         return ""
 
     kept: list[str] = []
-    for heading, lines in _parts(_DEFINITION.sub(replace_entry, text).splitlines()):
+    for heading, lines in _parts(_DEFINITION.sub(replace_entry, without_comments(text)).splitlines()):
         entries, rest = _entries(lines) if _heads_list(heading) else ([], lines)
         _add(references, entries)
         kept.extend([heading, *rest] if rest or not entries else [])

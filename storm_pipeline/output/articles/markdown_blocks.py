@@ -134,6 +134,18 @@ def _parser() -> Any:
     return parser
 
 
+def without_comments(text: str) -> str:
+    """Remove HTML comments, which readers do not see; those in code stay."""
+    from markdown_it import MarkdownIt
+
+    first, *others = text.split("<!--")
+    tokens = MarkdownIt("commonmark").parse(text) if others else []
+    html = (t.content for token in tokens for t in (token, *(token.children or ())) if t.type.startswith("html"))
+    comments = {part.partition("-->")[0] for content in html for part in content.split("<!--")[1:]}
+    parts = (part.partition("-->") for part in others)
+    return first + "".join(c if b and a in comments else f"<!--{a}{b}{c}" for a, b, c in parts)
+
+
 def first_link(text: str) -> tuple[str, str]:
     """Return the address and words, as Markdown, of the first link of a line; empty if there is none."""
     children = [child for token in _parser().parse(text.lstrip()) for child in token.children or ()]

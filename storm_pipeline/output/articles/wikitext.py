@@ -89,7 +89,7 @@ def _work(template: Any) -> tuple[str, Reference] | None:
     """Return the anchor and the work of a citation template; None for another template."""
     stated: dict[str, list[str]] = defaultdict(list)  # meaning → values
     entry: list[str] = []
-    for parameter in template.params:
+    for parameter in {str(p.name).strip(): p for p in template.params}.values():  # of two with one name the last
         name = "".join(char for char in str(parameter.name).strip().lower() if not char.isdigit() and char != "-")
         if (kind := _MEANINGS.get(name)) and (value := plain(parameter.value)):
             words = [word.strip(",.") for word in value.replace("-", " ").split()] if kind == "date" else []
