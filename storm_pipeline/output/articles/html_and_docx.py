@@ -199,7 +199,7 @@ def _references(entry: Any, passages: dict[str, None], works: Sequence[Reference
     """
     hrefs = {link: (link.get("href") or "").strip() for link in entry.iter("a")}
     relative = [link for link, href in hrefs.items() if href and not href.startswith("#") and ":" not in href]
-    links = [link for link, href in hrefs.items() if web_address(href)] or relative
+    links = sorted((link for link in hrefs if web_address(hrefs[link])), key=lambda a: not _text(a)) or relative
     if entry.xpath("ancestor::*[contains(@class, 'mw-parser-output')]"):  # other links lead to articles
         links = [link for link in links if "external" in _classes(link)]
     text = tidy("".join(entry.xpath(f".//text()[not({_NOT_OF_ENTRY})]")))

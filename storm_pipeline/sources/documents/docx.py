@@ -124,8 +124,11 @@ class _Tree:
             for note in parse_xml(rel.target_part.blob).iterchildren(f"{_W}{kind}") if kind else ():
                 if note.get(f"{_W}type") is None:
                     entry = _add_element(notes, "li", id=f"{kind}-{note.get(f'{_W}id')}")
-                    entry.text = "".join(text.text or "" for text in note.iter(f"{_W}t"))
-                    names = (link.get(f"{_R}id") for link in note.iter(f"{_W}hyperlink"))
+                    gone = {run for part in note.iter(*_SKIPPED) for run in part.iter(f"{_W}r")}
+                    runs = [run for run in note.iter(f"{_W}r") if run not in gone and self._position(run) != "hidden"]
+                    entry.text = "".join(text.text or "" for run in runs for text in run.iter(f"{_W}t"))
+                    shown = (link for link in note.iter(f"{_W}hyperlink") if not {*link.iter()}.isdisjoint(runs))
+                    names = (link.get(f"{_R}id") for link in shown)
                     links = (rel.target_part.rels[name] for name in names if name in rel.target_part.rels)
                     for link in (link for link in links if link.is_external):
                         _add_element(entry, "a", href=link.target_ref)
