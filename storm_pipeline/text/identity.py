@@ -44,7 +44,7 @@ def canonical_url(url: str) -> str:
     """
     url = url.strip()
     try:
-        parts = urlsplit(_SURROGATE.sub("\ufffd", url))
+        parts = urlsplit(_SURROGATE.sub("\ufffd", url).replace("\\", "/"))  # as browsers read it
         port = parts.port
         host = _canonical_host(parts.hostname or "")
         query = _canonical_query(parts.query)
@@ -145,7 +145,7 @@ def normalised_text(text: str) -> str:
 def host_of(url: str) -> str:
     """Return the host of a URL, in lower case; empty if it has none, or one too long for a name."""
     try:
-        host = (urlsplit(url.strip()).hostname or "").rstrip(".")
+        host = (urlsplit(url.strip().replace("\\", "/")).hostname or "").rstrip(".")
     except ValueError:
         return ""
     return host if len(host) <= _LONGEST_NAME else ""

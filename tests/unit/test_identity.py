@@ -1,12 +1,15 @@
 """Canonical addresses, titles and content ids: spellings of one page meet, different pages stay apart."""
 
 import re
+from contextlib import suppress
 from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from storm_pipeline.errors import PageError
+from storm_pipeline.sources.pages.connection import target_of
 from storm_pipeline.sources.reliable.catalogue import pattern_of
 from storm_pipeline.text.identity import (
     canonical_url,
@@ -54,12 +57,15 @@ def build(host: str, path: str, query: dict[str, str], scheme: str = "https") ->
 @example("http://a.b c/d")
 @example("http://[")
 @example("https://℀.org/")
+@example("https://x.org\\@who.int/")
 def test_any_string_has_a_stable_canonical_form(url: str) -> None:
     once = canonical_url(url)
     assert canonical_url(once) == once
     assert re.fullmatch("s[0-9a-f]{40}", source_id(url))
     assert is_wikipedia(url) in (True, False)
     assert source_id(url) == source_id(once)
+    with suppress(PageError):
+        assert host_of(canonical_url(target_of(url).url)) == host_of(once), "what is fetched"
 
 
 @given(HOSTS, PATHS, QUERIES)

@@ -71,7 +71,7 @@ def is_shared_link(url: str) -> bool:
 def host(url: str) -> str:
     """Return the host name without ``www.``; of a file, or without a host, the file's name or the scheme."""
     with suppress(ValueError):
-        parts = urlsplit(one_line(url))
+        parts = urlsplit(one_line(url).replace("\\", "/"))  # as browsers read it
         if parts.netloc and parts.scheme != "file":
             return (parts.hostname or "").removeprefix("www.")
         return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
