@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.text.languages import split_sentences
-from storm_pipeline.text.markers import MARKS, mark_citations, marked_number, with_brackets
+from storm_pipeline.text.markers import MARKS, mark_citations, marked_number, with_brackets, without_markers
 from storm_pipeline.text.words import HAN_KANA, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet
 
@@ -97,6 +97,12 @@ def parse_marked(
         else:
             waiting += positions
     return tuple(claims), invented
+
+
+def without_notes(text: str) -> str:
+    """Return a sentence of a page without the marks of its own notes, which look like citations of an article."""
+    claims, _ = parse_marked(mark_citations(text, 10**9), 0) if without_markers(text) != text else ((), 0)
+    return " ".join(claim.text for claim in claims) or text
 
 
 def number_references(article: Article) -> dict[str, int]:

@@ -12,6 +12,7 @@ from math import ceil
 
 import numpy as np
 
+from storm_pipeline.evidence.citations import without_notes
 from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
 from storm_pipeline.evidence.facts import Fact, facts_of
 from storm_pipeline.evidence.store import ReferenceStore
@@ -160,7 +161,7 @@ def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
     """Return the facts as cited sentences, in paragraphs that end where the page changes and are not too short."""
     paragraphs: list[list[Sentence]] = []
     for _, page in groupby(facts, key=lambda fact: fact.citation.source_id):
-        sentences = [Sentence(fact.text, (fact.citation,)) for fact in page]
+        sentences = [Sentence(without_notes(fact.text), (fact.citation,)) for fact in page]
         if paragraphs and len(paragraphs[-1]) < _PARAGRAPH:
             paragraphs[-1] += sentences
         else:

@@ -140,10 +140,7 @@ def _take_references(root: Any, wiki: Any) -> dict[int, Reference]:
 
 
 def _of_coins(span: Any) -> tuple[Any, Reference | None]:
-    """Return the element of a citation and its work, from the record that MediaWiki puts behind it (COinS).
-
-    No record is believed that names another site than the citation's external links, which readers see.
-    """
+    """Return the element of a citation and its work, from the record that MediaWiki puts behind it (COinS)."""
     cite = span.getprevious()
     if "Z3988" not in _classes(span) or cite is None or not local_name(cite):  # a comment
         return cite, None
@@ -156,7 +153,7 @@ def _of_coins(span: Any) -> tuple[Any, Reference | None]:
     url = next(filter(web_address, sorted(addresses, key=lambda name: "doi.org" in name)), "")
     links = [link for link in cite.iter("a") if "external" in _classes(link)]
     if links and url and host_of(url) not in {host_of(link.get("href") or "") for link in links}:
-        return cite, None
+        return cite, None  # the record names another site than readers see
     titles = values("atitle", "btitle", "title")
     people = [", ".join(values("aulast", "aufirst")), *values("au")]
     entry = [*people, *(date[:4] for date in values("date")), *titles, *values("jtitle", "pub")]

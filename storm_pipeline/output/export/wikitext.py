@@ -149,8 +149,7 @@ def objections(article: Article) -> tuple[Objection, ...]:
 def _reason(source: Source, policy: SourcePolicy) -> str:
     verdict = policy.judge(source.url)
     if verdict.status is Rating.OWN:
-        works = (snippet.work for snippet in source.snippets if snippet.work)
-        is_published = any(work.kind in _PUBLISHED and work.stated_by for work in works)
+        is_published = any(s.work and s.work.stated_by and s.work.kind in _PUBLISHED for s in source.snippets)
         return "" if is_published else "is a document of your own that is not known to be published"
     if verdict.status is Rating.PREPRINT:
         return "is a preprint, which is self-published"
