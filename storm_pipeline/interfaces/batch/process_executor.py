@@ -125,7 +125,7 @@ class ProcessExecutor(Executor):
     def _watch(self, worker: _Worker, exchange: Exchange, threads: int) -> None:
         """Wait for the end of a process; run its jobs again in another one."""
         code = worker.process.wait()
-        with self._lock:
+        with self._lock, worker.errors:
             worker.alive = False
             del self._workers[worker.process.pid]
             closing = self._exchange is None
@@ -145,7 +145,6 @@ class ProcessExecutor(Executor):
                     pending.future.set_result(JobLost(f"its worker process died {pending.deaths} times ({code})"))
                 else:
                     self._queue.put(pending)
-        worker.errors.close()
         with suppress(OSError):
             cast("IO[bytes]", worker.process.stdin).close()
         if not closing and self.recorder.problem is None:
