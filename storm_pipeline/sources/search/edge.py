@@ -128,9 +128,9 @@ def _snippet(item: object, engine: str) -> Snippet:
         if len(url) > LONGEST_ADDRESS:
             raise TypeError(f"an address of {len(url):,} characters")
         with suppress(ValueError):
-            parts = urlsplit(url)
-            if "@" in parts.netloc:  # what comes before it looks like the host
-                values["url"] = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+            parts = urlsplit(url.replace("\\", "/"))  # as browsers read it
+            if (netloc := parts.netloc.rpartition("@")[2]) != urlsplit(url).netloc:  # a user's name looks like a host
+                values["url"] = parts._replace(netloc=netloc).geturl()
     values = encodable_values(values)
     if isinstance(values.get("title"), str):
         values["title"] = readable_title(values["title"][:LONGEST_TEXT])
