@@ -34,7 +34,7 @@ from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.plain import web_address
 from storm_pipeline.text.words import has_word
-from storm_pipeline.types import Article, Snippet, Source
+from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 ORRIN = "https://example.org/orrin"
 DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
@@ -239,6 +239,22 @@ def test_a_passage_that_changed_may_support_its_sentence_still() -> None:
     still = refreshed(DATED, orrin=f"It was in 1926 that the dam was ready. {DAM[95:]}", falk=ALL["falk"])
     assert still.failing == frozenset()
     assert {one.kind for one in still.changes} == {"changed"}
+
+
+def test_a_screen_reads_no_passage_that_its_page_has_lost() -> None:
+    other = Source(LAKE.id, LAKE.url, "", (LAKE.snippets[0], Snippet(LAKE.url, "", "Orrin: the dam is of 1926.")))
+    read = Read(replace(DATED, sources=(other, FALK)), {})
+    now = refresh(
+        read, ScreenJudge(HashingEmbedder()), lambda url: Page(url, "", ((None, DAM.replace("1926", "1927")),))
+    )
+    assert "The dam is of 1926." in {one.sentence.text for one in now.checked.failing({"digits not found"})}
+
+
+def test_a_word_of_a_passage_is_no_sign_of_its_sentence() -> None:
+    place = DAM.index("dam")
+    cited = Citation(LAKE.id, LAKE.snippets[0].id, ((place, place + 3),))
+    own = article(section("Dam", Sentence("The dam is of 1926.", (cited,))), sources=(LAKE,))
+    assert [change.kind for change in refreshed(own, orrin="A dam.").changes] == ["changed"]
 
 
 def foreign(tmp_path: Path, before: dict[str, str], now: dict[str, str]) -> RefreshedArticle:

@@ -1,6 +1,7 @@
 """The words of passages that decide a claim, found by shared words, and the claim's quantities that no passage has."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,7 +11,7 @@ from storm_pipeline.evidence.facts import find_cover
 from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Span, Verdict
 from storm_pipeline.text.languages import detect, split_sentences, stem_set
 from storm_pipeline.text.quantities import missing
-from storm_pipeline.types import Article, Sentence
+from storm_pipeline.types import Article, Sentence, Spans
 
 
 class ExplainingJudge(JudgeWrapper):
@@ -71,6 +72,14 @@ def with_spans(article: Article) -> Article:
         return replace(s, citations=tuple(replace(citation, spans=words) for citation, words in pairs))
 
     return with_sentences(article, located)
+
+
+def with_their_sentences(text: str, spans: Spans) -> list[str]:
+    """Return the words of a passage at sorted spans, each with the whole sentences; the passage if there are none."""
+    pieces = _stemmed(text) if spans else ()
+    starts, ends = [0, *(piece[0] for piece in pieces)], [*(piece[1] for piece in pieces), len(text)]
+    whole = ((starts[bisect_right(starts, a) - 1], ends[bisect_left(ends, b)]) for a, b in spans)
+    return [text[start:end] for start, end in dict.fromkeys(whole)] or [text]
 
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:

@@ -82,7 +82,8 @@ def check_article(
 
     Args:
         unread: source id → why it was not read.
-        only: places of the sentences to judge, from 0; the others stay unchanged. None: all.
+        only: places of the sentences to judge, from 0, by what they cite alone, since a page may have lost its other
+            passages; the others stay unchanged. None: all.
         most: characters that may be compared, see :data:`MOST_CITED`; the screen looks for a better passage up to it.
         most_read: characters of passages that the judge may read, those that the screen has read not counted again; the
             sentences that need more are "unjudged".
@@ -103,7 +104,7 @@ def check_article(
     questions: dict[int, Question] = {}
     is_screen, known = isinstance(judge, ScreenJudge), set[str]()
     for place in asked:
-        for among in (pages, {}) if is_screen and most > 0 else ({},):
+        for among in (pages, {}) if is_screen and most > 0 and only is None else ({},):
             question = _question(sentences[place], readable[place], among, shown)
             new = set(question.passages) - known
             if (size := sum(100 + len(passage) for passage in new)) <= most_read:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge
+from storm_pipeline.evidence.judges.spans import with_their_sentences
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.check.judging import CheckedArticle, check_article
 from storm_pipeline.output.check.reading import PASSAGES, Read, read_sources, source_notes
@@ -78,8 +79,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
 
     @cache
     def is_on(name: str, text: str, spans: Spans) -> bool:
-        parts = [text[start:end] for start, end in spans] or [text]  # the whole passage if no words are known
-        return all(tidy(part).casefold() in folded[name] for part in parts)
+        return all(tidy(part).casefold() in folded[name] for part in with_their_sentences(text, spans))
 
     def citations(place: int, sentence: Sentence) -> Iterable[Citation]:
         nonlocal uncompared
