@@ -17,14 +17,14 @@ import pytest
 from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_values
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = {"lines": 43_960, "regular expressions": 176, "word lists": 70, "thresholds": 289, "thresholds in tuples": 63}
+CORE = {"lines": 43_990, "regular expressions": 176, "word lists": 70, "thresholds": 289, "thresholds in tuples": 63}
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
 ROOMS = {
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_250),
     "training": (("training/storm_training",), 3_250),
-    "tests": (("tests",), 33_600),
+    "tests": (("tests",), 33_650),
     "web": ((WEB,), 900),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
