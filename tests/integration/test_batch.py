@@ -321,6 +321,10 @@ def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
     assert len(list(next(tmp_path.iterdir()).glob("Topic *"))) <= 2
 
 
+def in_one_folder(text: str) -> list[dict[str, Any]]:
+    return [json.loads(text)["topics"][0] | {"number": number, "folder": "a"} for number in (1, 2)]
+
+
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
@@ -329,6 +333,7 @@ def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
         (lambda text: text.replace('"format"', '"for"'), "states no format"),
         (lambda text: text.replace('"state": "failed"', '"state": "odd"'), r"topics\.0\.state"),
         (lambda text: text.replace('"number": 1', '"number": 2'), "numbered"),
+        (lambda text: json.dumps(json.loads(text) | {"topics": in_one_folder(text)}), "one folder"),
         (lambda text: text.replace('"repeated"', '"often"'), "'repeated' is missing"),
         (lambda text: text.replace('"settings": {}', '"settings": {"odd": 1}'), "there is no setting 'odd'"),
     ],

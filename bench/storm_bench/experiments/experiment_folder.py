@@ -78,6 +78,10 @@ class ExperimentStore:
         known = self._articles.get(unit.id, {})
         return None if known.get("failure") or known.get("stopped") else known.get("words_asked") or None
 
+    def is_scored(self, unit: Unit, metric: str) -> bool:
+        """Return whether a unit has a score, which may be of an earlier article."""
+        return f"{unit.id}|{metric}" in self._scores
+
     def score(self, unit: Unit, metric: str, fingerprint: str) -> Scored | None:
         """Return a metric's score of a unit's article; None if there is none with this fingerprint."""
         known = self._scores.get(f"{unit.id}|{metric}")

@@ -46,6 +46,8 @@ def _results_of(store: ExperimentStore) -> ExperimentResults:
     metrics = {name: facts for name, facts in store.state["metrics"].items() if "measures" in facts}
     shorten = _path_shortener(store, config)
     units = [Unit(*unit) for unit in store.state["units"]]
+    if len(set(units)) < len(units):
+        raise ValueError("a unit twice")
     attempted = [unit for unit in units if store.failure(unit) is not None]
     failures: Counter[tuple[str, str]] = Counter()
     results = tuple(_result(store, tuple(metrics), unit, failures) for unit in attempted)
@@ -76,7 +78,7 @@ def _results_of(store: ExperimentStore) -> ExperimentResults:
 
 def _result(store: ExperimentStore, metrics: Sequence[str], unit: Unit, failures: Counter[tuple[str, str]]) -> Result:
     values: dict[str, float | None] = {}
-    for metric in metrics:
+    for metric in (name for name in metrics if store.is_scored(unit, name)):
         scored = store.score(unit, metric, score_fingerprint(store, unit, metric))
         if scored and scored.failure:
             failures[metric, scored.failure] += 1

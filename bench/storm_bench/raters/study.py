@@ -16,6 +16,7 @@ from storm_bench.raters.scales import SCALES, Scale
 from storm_pipeline import SettingsError
 from storm_pipeline.api import read_toml
 
+_MOST_SYSTEMS = 20  # since each pair is tested on each scale
 _RESERVED = frozenset({"comment", "preference", "attention"})  # names of questions that no scale may have
 
 
@@ -50,7 +51,7 @@ class Study(ConfigTable):
     instructions: str = ""
     seed: int = 0  # of all that is drawn
     raters_per_item: int = Field(default=2, ge=1)
-    compare: tuple[str, ...] = Field(default=(), max_length=20)  # systems rated as pairs on a topic; empty: one by one
+    compare: tuple[str, ...] = ()  # systems rated as pairs on a topic; empty: one by one
     rubrics: tuple[str, ...] = ()  # ``storm``, ``conner``, ``forag``, one of their scales, or one of ``scales``
     preference: bool = True  # ask which article of a pair is better
     comments: bool = True  # ask for free text
@@ -62,7 +63,7 @@ class Study(ConfigTable):
     raters: tuple[RaterTable, ...] = Field(min_length=1, max_length=1_000)
     articles: tuple[ArticleTable, ...] = Field(min_length=1, max_length=5_000)
     facts: tuple[FactsTable, ...] = ()
-    scales: dict[str, Scale] = Field(default_factory=dict, max_length=100)
+    scales: dict[str, Scale] = Field(default_factory=dict, max_length=30)
     pages: Path | None = None  # JSON Lines with ``url``, ``title`` and ``text`` of pages that files cite
     data: DataTable | None = None
 
@@ -106,6 +107,8 @@ class Study(ConfigTable):
                 yield f"articles.{place}.path", "name a file or a run's folder, or add the table data"
         if len(self.compare) == 1 or set(self.compare) - written:
             yield "compare", f"name two or more systems of the articles: {', '.join(sorted(written))}"
+        if len(self.systems) > _MOST_SYSTEMS:
+            yield "articles", f"{len(self.systems)} systems; at most {_MOST_SYSTEMS} are compared"
         if not self.items:
             yield "compare", "there is no topic with articles of two of these systems"
         if self.raters_per_item > len(self.raters):
@@ -123,8 +126,8 @@ class Study(ConfigTable):
         for place, table in enumerate(self.facts):
             if table.topic not in {article.topic for article in self.articles}:
                 yield f"facts.{place}.topic", f"there is no article on {table.topic!r}"
-            if not table.facts:
-                yield f"facts.{place}.facts", "list at least one fact, or name a file with a column fact"
+            if not 1 <= len(table.facts) <= 200:
+                yield f"facts.{place}.facts", "list at least one fact, at most 200, or name a file with a column fact"
         if not (self.rubrics or self.facts or self.errors or (self.compare and self.preference)):
             yield "rubrics", "nothing is asked: name rubrics, add facts, or set errors = true"
 

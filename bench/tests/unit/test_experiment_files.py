@@ -15,7 +15,7 @@ from storm_bench.experiments.experiment_folder import ExperimentStore
 from storm_bench.experiments.results import results_of
 from storm_bench.types import HumanArticle, HumanSection, Topic
 from storm_pipeline import settings
-from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.errors import DatasetError, RunError, SettingsError
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "hunter2-s3cret"
@@ -88,3 +88,6 @@ def test_notes_are_searched_for_a_bounded_number_of_paths(tmp_path: Path) -> Non
     (tmp_path / "experiment.json").write_text(json.dumps(state))
     with ExperimentStore(tmp_path, read_only=True) as store:
         assert results_of(store).notes[0].startswith("in 1 /b/x /b/x")
+        store.state["units"] = [["a", "m0"]] * 2
+        with pytest.raises(RunError, match="is damaged"):
+            results_of(store)

@@ -35,6 +35,8 @@ TABLES = {
     '[[articles]]\ntopic = "X"\nsystem = "Y"\npath = "x.md"\nauthor = "eve"': "articles.4.author: 'eve' is not",
     '[[facts]]\ntopic = "Tin"\nfacts = ["a"]': "facts.0.topic: there is no article on 'Tin'",
     '[[facts]]\ntopic = "Road 0"': "facts.0.facts: list at least one",
+    f'[[facts]]\ntopic = "Road 0"\nfacts = {["a"] * 201}': "facts.0.facts: list at least one fact, at most 200",
+    "".join(f'[[articles]]\ntopic = "Road 0"\nsystem = "{n}"\npath = "x"\n' for n in range(19)): "at most 20 are",
     '[[facts]]\ntopic = "Road 0"\npath = "none.csv"': "facts.0.path: none.csv is not a CSV",
     '[scales.tone]\ntitle = "T"\nquestion = "?"\nlevels = ["a"]': "scales.tone.levels: ",
     '[scales.comment]\ntitle = "T"\nquestion = "?"\nlevels = ["a", "b"]': "scales.comment: choose another name",

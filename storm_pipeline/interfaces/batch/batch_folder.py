@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -132,6 +133,8 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: topics.{where}: {first['msg'].lower()}") from error
     if [row.number for row in rows] != list(range(1, len(rows) + 1)):
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
+    if max(Counter(row.folder for row in rows if row.folder).values(), default=1) > 1:  # each costs time
+        raise RunError(f"{path} is damaged: two topics have one folder: restore the file")
     cap = state.get("max_cost")
     if cap is not None and not (isinstance(cap, int | float) and 0 < cap < math.inf):
         raise RunError(f"{path} is damaged: max_cost is not a number above 0: restore the file")

@@ -197,7 +197,7 @@ def _without_parent(text: bytes) -> bytes:
     from lxml import etree
 
     root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))
-    links = root.xpath("//*[local-name()='link']")
+    links = root.xpath("/*//*[local-name()='link']")
     if root.getroottree().docinfo.doctype or any("independent-parent" in link.attrib.values() for link in links):
         raise ValueError("it depends on another file")
     for link in links:
