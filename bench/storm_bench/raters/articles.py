@@ -110,5 +110,5 @@ def _references(path: Path) -> Iterator[Reference]:
         for line in read_bounded(path, _MAX_BYTES).decode("utf-8").splitlines():
             page = json.loads(line)
             yield Reference(page["url"], page.get("title", ""), page["text"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DatasetError(f"pages: {path} is not JSON Lines with url, title and text: {error}") from error

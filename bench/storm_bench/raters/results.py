@@ -301,5 +301,5 @@ def read_scores(path: Path | None) -> list[tuple[str, str, str, float]]:
         with path.open(encoding="utf-8", newline="") as lines:
             rows = csv.DictReader(lines)
             return [(row["topic"], row["system"], row["measure"], float(row["value"])) for row in rows]
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
         raise RatingError(f"{path} is not a CSV file with topic, system, measure and value: {error}") from error

@@ -159,7 +159,7 @@ def _with_facts(table: FactsTable, folder: Path, place: int) -> FactsTable:
     try:
         with (folder / table.path).open(encoding="utf-8", newline="") as lines:
             read = tuple(row["fact"].strip() for row in csv.DictReader(lines))
-    except (OSError, KeyError, AttributeError) as error:
+    except (OSError, KeyError, AttributeError, csv.Error) as error:
         raise ValueError(f"facts.{place}.path: {table.path} is not a CSV file with a column fact") from error
     return table.model_copy(update={"facts": (*table.facts, *read)})
 
