@@ -22,7 +22,7 @@ CORE = {"lines": 43_990, "regular expressions": 176, "word lists": 70, "threshol
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
 ROOMS = {
-    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_250),
+    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_270),
     "training": (("training/storm_training",), 3_250),
     "tests": (("tests",), 33_650),
     "web": ((WEB,), 900),
