@@ -86,6 +86,8 @@ class Ratings:
 
     def _read_round(self) -> Round:
         study = Study.model_validate_json(self._rows("SELECT study FROM round")[0][0])
+        if problem := next(study.problems(), None):
+            raise ValueError(": ".join(problem))
         articles = [from_json(text) for (text,) in self._rows("SELECT article FROM articles ORDER BY place")]
         assigned: dict[str, list[Assigned]] = {rater.name: [] for rater in study.raters}
         for rater, number, places, wanted in self._rows("SELECT * FROM assigned ORDER BY rater, number"):
@@ -93,8 +95,6 @@ class Ratings:
         is_numbered = all(one.number == n for own in assigned.values() for n, one in enumerate(own, 1))
         shown = [(rater, tuple(sorted(one.articles))) for rater, own in assigned.items() for one in own if one.articles]
         are_items = {item for _, item in shown} <= {tuple(sorted(item)) for item in study.items}
-        if problem := next(study.problems(), None):
-            raise ValueError(": ".join(problem))
         if not is_numbered or len(articles) != len(study.articles) or not are_items or len(set(shown)) < len(shown):
             raise ValueError("what was drawn does not fit the study")
         return Round(study, articles, assigned)

@@ -51,7 +51,7 @@ class Study(ConfigTable):
     instructions: str = ""
     seed: int = 0  # of all that is drawn
     raters_per_item: int = Field(default=2, ge=1)
-    compare: tuple[str, ...] = ()  # systems rated as pairs on a topic; empty: one by one
+    compare: tuple[str, ...] = Field(default=(), max_length=_MOST_SYSTEMS)  # rated as pairs on a topic; empty: singly
     rubrics: tuple[str, ...] = ()  # ``storm``, ``conner``, ``forag``, one of their scales, or one of ``scales``
     preference: bool = True  # ask which article of a pair is better
     comments: bool = True  # ask for free text
@@ -123,8 +123,9 @@ class Study(ConfigTable):
         if taken := sorted(name for name in self.scales if "." in name or name in _RESERVED):
             yield f"scales.{taken[0]}", "choose another name: pages ask a question of this name, or it has a full stop"
         yield from _twice("facts", [table.topic for table in self.facts])
+        topics = {article.topic for article in self.articles}
         for place, table in enumerate(self.facts):
-            if table.topic not in {article.topic for article in self.articles}:
+            if table.topic not in topics:
                 yield f"facts.{place}.topic", f"there is no article on {table.topic!r}"
             if not 1 <= len(table.facts) <= 200:
                 yield f"facts.{place}.facts", "list at least one fact, at most 200, or name a file with a column fact"

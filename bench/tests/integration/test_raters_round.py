@@ -403,6 +403,7 @@ def test_links_of_a_round_are_refused(begun: tuple[Path, dict[str, str]], tmp_pa
         ("UPDATE assigned SET articles = '[0, 1]'", "does not fit the study"),  # twice for a rater
         ("UPDATE assigned SET number = number + 5", "does not fit the study"),
         ("UPDATE round SET study = json_set(study, '$.raters_per_item', 99)", "99 raters an item"),
+        (f"UPDATE round SET study = json_set(study, '$.compare', json('{json.dumps(['a'] * 99_999)}'))", "20 items"),
         ("UPDATE assigned SET rater = 'eve' || rater", "cannot be used"),
         ("DELETE FROM round", "cannot be used"),
     ],
