@@ -153,14 +153,20 @@ CITATIONS = {
     f"{{{{r|b|p1=3}}}}{{{{reflist|refs=<ref name=b>{JONES}</ref>}}}}": [FISH],
     f"<ref>\n* {SMITH}\n* {JONES}\n</ref>": [SMITHS_DAM, FISH],
     f"<ref>{SMITH} {{{{dead link|date=May 2020}}}}{{{{cbignore}}}}</ref>": [SMITHS_DAM],
-    "<ref>[https://a.example/x ''A page''], 2020.</ref>": [("https://a.example/x", "A page", "A page, 2020.")],
+    "<ref>[https://a.example/x ''A page''], 3 May 2020.</ref>": [
+        ("https://a.example/x", "A page", "A page, 3 May 2020.")
+    ],
     "<ref>{{webarchive|url=https://w.example|title=W}} {{cite web|url=https://a.example|title=A}}</ref>": A_PAGE,
     "<ref>{{cite web|title=A|url=https://w.example|url=https://a.example}}</ref>": A_PAGE,  # the last one counts
-    "<ref>{{cite web|title=A|archiveurl=https://w.example|accessdate=2020}}</ref>": [("https://w.example", "A", "A")],
+    "<ref>{{cite web|title=A|archiveurl=https://w.example|accessdate=3 May 2020}}</ref>": [
+        ("https://w.example", "A", "A")
+    ],
     "<ref>{{cite encyclopedia|editor1-last=Falk|title=Lakes|entry=Orrin|year=c. 1990|encyclopedia=E}}</ref>": [
         ("", "Orrin", "Falk, Lakes, Orrin, 1990, E")
     ],
-    "<ref>{{Literatur |Autor=Falk |Titel=See |Jahr=1990 |Verlag=Alma}}</ref>": [("", "See", "Falk, See, 1990, Alma")],
+    "<ref>{{Literatur |Autor=Ida Falk |Titel=Der See |Jahr=1990 |Verlag=Alma}}</ref>": [
+        ("", "Der See", "Ida Falk, Der See, 1990, Alma")
+    ],
     "{{refn|group=n|{{harvnb|Smith|2005}}}}": [SMITHS_DAM],
     "{{efn|{{sfn|Smith|2005}}{{sfn|Jones|Roe|1999}}}}": [SMITHS_DAM, FISH],
 }

@@ -159,9 +159,15 @@ def test_a_result_whose_address_is_endless_is_lost() -> None:
 
 
 def test_an_address_does_not_begin_with_a_user_name_that_looks_like_a_host() -> None:
-    urls = ["https://who.int@a/a@b", "http://a:8@b?c", "https://a\\@b/x", "https://b/@c?d@e", "mailto:a@b.org"]
+    urls = ["https://who.int@evil.example/a@b", "http://a.org:80@b.org?c", "https://b.org/@c?d@e", "mailto:a@b.org"]
+    urls.append("https://evil.example\\@who.int/")
     found = with_checks(FakeSearch(lambda _: [Snippet(url, "A", "a") for url in urls])).search("q", 5).snippets
-    assert [own.url for own in found] == ["https://a/a@b", "http://b?c", "https://a/@b/x", *urls[3:]]
+    assert [own.url for own in found] == [
+        "https://evil.example/a@b",
+        "http://b.org?c",
+        *urls[2:4],
+        "https://evil.example/@who.int/",
+    ]
 
 
 def test_what_else_is_known_of_a_page_is_cut_too() -> None:
