@@ -5,7 +5,7 @@ import hashlib
 import re
 import unicodedata
 from typing import Literal
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 _TRACKING = frozenset(
     """fbclid gclid dclid gbraid wbraid msclkid twclid ttclid srsltid mc_cid mc_eid igshid igsh yclid _ga _gl
@@ -44,7 +44,7 @@ def canonical_url(url: str) -> str:
     """
     url = url.strip()
     try:
-        parts = urlsplit(_SURROGATE.sub("\ufffd", url).replace("\\", "/"))  # as browsers read it
+        parts = split_address(_SURROGATE.sub("\ufffd", url))
         port = parts.port
         host = _canonical_host(parts.hostname or "")
         query = _canonical_query(parts.query)
@@ -60,6 +60,11 @@ def canonical_url(url: str) -> str:
     path = _without_amp(path).rstrip("/")
     route = _requote(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
     return urlunsplit(("https", host, path, query, route))
+
+
+def split_address(url: str) -> SplitResult:
+    """Split a URL as browsers do, which read a backslash as a slash; raises ValueError if it is not valid."""
+    return urlsplit(url.replace("\\", "/"))
 
 
 def _without_amp(path: str) -> str:
@@ -145,7 +150,7 @@ def normalised_text(text: str) -> str:
 def host_of(url: str) -> str:
     """Return the host of a URL, in lower case; empty if it has none, or one too long for a name."""
     try:
-        host = (urlsplit(url.strip().replace("\\", "/")).hostname or "").rstrip(".")
+        host = (split_address(url.strip()).hostname or "").rstrip(".")
     except ValueError:
         return ""
     return host if len(host) <= _LONGEST_NAME else ""

@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evidence.citations import page_name
+from storm_pipeline.text.identity import split_address
 from storm_pipeline.text.words import tidy, without_controls
 from storm_pipeline.types import Article, Snippet, Source, Spans
 
@@ -71,7 +72,7 @@ def is_shared_link(url: str) -> bool:
 def host(url: str) -> str:
     """Return the host name without ``www.``; of a file, or without a host, the file's name or the scheme."""
     with suppress(ValueError):
-        parts = urlsplit(one_line(url).replace("\\", "/"))  # as browsers read it
+        parts = split_address(one_line(url))
         if parts.netloc and parts.scheme != "file":
             return (parts.hostname or "").removeprefix("www.")
         return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme

@@ -3,11 +3,11 @@
 import copy
 import re
 from collections.abc import Iterable
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 from storm_pipeline.sources.reliable.catalogue import SitePattern, load_catalogue, pattern_of
 from storm_pipeline.sources.search.result import SeenPage
-from storm_pipeline.text.identity import canonical_url, in_form, normalised_text
+from storm_pipeline.text.identity import canonical_url, in_form, normalised_text, split_address
 from storm_pipeline.text.words import words
 
 _CHINESE_VARIANTS = frozenset("zh-hans zh-hant zh-cn zh-tw zh-hk zh-sg zh-mo zh-my".split())
@@ -23,7 +23,7 @@ def wikipedia_article(url: str) -> tuple[str, str] | None:
     The title has spaces and a capital first letter, as on Wikipedia. None for any other URL.
     """
     try:
-        parts = urlsplit(url.strip())
+        parts = split_address(url.strip())
         language, path = _language_and_title((parts.hostname or "").rstrip("."), parts.path)
         named = parse_qs(parts.query).get("title", [""])[0] if path.startswith("index.php") else ""
     except ValueError:
@@ -68,7 +68,7 @@ def folded_title(title: str) -> str:
 def names_in_url(url: str) -> set[str]:
     """Return the folded titles that a mirror's URL may contain: path segments and query values."""
     try:
-        parts = urlsplit(url.strip())
+        parts = split_address(url.strip())
         candidates = [value for values in parse_qs(parts.query).values() for value in values]
     except ValueError:
         return set()

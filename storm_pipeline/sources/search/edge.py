@@ -18,7 +18,7 @@ from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, Search
 from storm_pipeline.sources.search.engine_info import SearchOptions
 from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.sources.search.search_cache import SearchCache
-from storm_pipeline.text.identity import LONGEST_ADDRESS, host_of
+from storm_pipeline.text.identity import LONGEST_ADDRESS, host_of, split_address
 from storm_pipeline.text.plain import one_line, readable_title
 from storm_pipeline.text.words import encodable, encodable_values
 from storm_pipeline.types import Snippet, Work
@@ -128,7 +128,7 @@ def _snippet(item: object, engine: str) -> Snippet:
         if len(url) > LONGEST_ADDRESS:
             raise TypeError(f"an address of {len(url):,} characters")
         with suppress(ValueError):
-            parts = urlsplit(url.replace("\\", "/"))  # as browsers read it
+            parts = split_address(url)
             if (netloc := parts.netloc.rpartition("@")[2]) != urlsplit(url).netloc:  # a user's name looks like a host
                 values["url"] = parts._replace(netloc=netloc).geturl()
     values = encodable_values(values)
