@@ -74,8 +74,8 @@ def with_spans(article: Article) -> Article:
     return with_sentences(article, located)
 
 
-def with_their_sentences(text: str, spans: Spans) -> list[str]:
-    """Return the words of a passage at sorted spans, each with the whole sentences; the passage if there are none."""
+def sentences_around(text: str, spans: Spans) -> list[str]:
+    """Return the words at the sorted spans of a passage as whole sentences; the whole passage if there are none."""
     pieces = _stemmed(text) if spans else ()
     starts, ends = [0, *(piece[0] for piece in pieces)], [*(piece[1] for piece in pieces), len(text)]
     whole = ((starts[bisect_right(starts, a) - 1], ends[bisect_left(ends, b)]) for a, b in spans)

@@ -189,7 +189,7 @@ def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[s
 def source_notes(
     article: Article, readings: Mapping[str, Reading], cited: Mapping[str, Reference], documents: Collection[str]
 ) -> dict[str, SourceNote]:
-    """Return the notes on the cited sources by source id, as are the arguments; ``documents``: those that are files."""
+    """Return the notes on the cited sources; all by source id. ``documents``: the sources that are files."""
     names = {source_id(page.url): name for name, (page, _) in readings.items() if page}
     notes: dict[str, SourceNote] = {}
     for source in article.references:

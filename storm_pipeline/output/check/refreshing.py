@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge
-from storm_pipeline.evidence.judges.spans import with_their_sentences
+from storm_pipeline.evidence.judges.spans import sentences_around
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.check.judging import CheckedArticle, check_article
 from storm_pipeline.output.check.reading import PASSAGES, Read, read_sources, source_notes
@@ -79,7 +79,10 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
 
     @cache
     def is_on(name: str, text: str, spans: Spans) -> bool:
-        return all(tidy(part).casefold() in folded[name] for part in with_their_sentences(text, spans))
+        return all(tidy(part).casefold() in folded[name] for part in sentences_around(text, spans))
+
+    def is_of_page(snippet: Snippet) -> bool:
+        return snippet.origin == "page" or snippet.url.startswith("file:")
 
     def citations(place: int, sentence: Sentence) -> Iterable[Citation]:
         nonlocal uncompared
@@ -90,7 +93,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
             is_moved = name in texts and texts[name].url != sources[name].url
             if (is_same and not is_moved) or name in before.documents:
                 yield citation
-            elif snippet is None or not (is_new or is_moved or snippet.origin == "page" or snippet.url[:5] == "file:"):
+            elif snippet is None or not (is_new or is_moved or is_of_page(snippet)):
                 uncompared += 1
                 yield citation
             elif name not in texts:
