@@ -55,8 +55,8 @@ def lead(article: Article) -> list[str]:
 
 
 def test_the_lead_is_the_topics_own_page_whole_and_unchanged() -> None:
-    article = extract([*PAGES[1:], replace(OWN, text=OPENING.replace(". It", ".[2] It"))])
-    assert " ".join(lead(article)) == OPENING, "the page's own notes are not the article's"
+    article = extract([*PAGES[1:], replace(OWN, text="Orrin Dam. " + OPENING.replace(". It", ".[2] It"))])
+    assert " ".join(lead(article)) == OPENING, "the page's own title and notes are not the article's"
     assert not set(texts(article.sections)) & set(lead(article))
 
 

@@ -54,8 +54,8 @@ class Candidate:
 
 
 def sentences_of(snippet: Snippet) -> list[Fact]:
-    """Return the sentences of a snippet, in order, without headings in Markdown."""
-    return [fact for fact in facts_of(snippet) if not fact.text.startswith("#")]
+    """Return the sentences of a snippet, in order, without headings in Markdown and its page's title."""
+    return [fact for fact in facts_of(snippet) if not fact.text.startswith("#") and fact.text.rstrip(".") != fact.title]
 
 
 def candidates(
