@@ -15,13 +15,18 @@ def is_file_name(text: str) -> bool:
 
 
 def require_no_links(paths: Iterable[Path]) -> None:
-    """Refuse links. Raises DatasetError: a path is a link, by which files elsewhere would be read or written."""
-    if linked := next((path for path in paths if path.is_symlink()), None):
-        raise DatasetError(f"{linked} is a link, which cannot be read or written here: delete it, or copy the file")
+    """Refuse links, by which files elsewhere would be read or written, and pipes, which would be waited for.
+
+    Raises DatasetError: a path is neither a file nor a folder.
+    """
+    for path in paths:
+        if path.is_symlink() or not (path.is_file() or path.is_dir() or not path.exists()):
+            kind = "link" if path.is_symlink() else "pipe or a device"
+            raise DatasetError(f"{path} is a {kind}, which cannot be read or written here: delete it, or copy the file")
 
 
 def without_links(folder: Path) -> Path:
-    """Return a folder, ``~`` expanded. Raises DatasetError: it holds a link."""
+    """Return a folder, ``~`` expanded. Raises DatasetError: it holds a link or a pipe."""
     folder = Path(folder).expanduser()
     if folder.resolve() == folder.resolve().parent:
         raise DatasetError(f"{folder} is the root of a disk: name the folder of the data set")

@@ -190,7 +190,7 @@ def main() -> None:
     """Run a command; an error is one line."""
     try:
         app()
-    except StormError as error:
+    except (StormError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise SystemExit(1) from error
 

@@ -15,9 +15,10 @@ from dspy.utils.callback import BaseCallback
 from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.types import Topic
 from storm_pipeline import BudgetSpentError, Settings, Storm, StormError
-from storm_pipeline.api import read_bounded, write_atomically
+from storm_pipeline.api import write_atomically
 from storm_training.costs import expected
-from storm_training.errors import TrainingError
+from storm_training.errors import TrainingError, undamaged
+from storm_training.lfqa import text_of
 
 _CHUNKS = 5
 _OF_A_DOCUMENT = 50  # so that the best chunks count, not the best documents
@@ -66,8 +67,9 @@ def build_articles(
     Raises:
         TrainingError: no article could be written.
     """
-    lines = read_bounded(path, 2**29).decode("utf-8").splitlines() if path.exists() else []
-    known = {json.loads(line)["topic"] for line in lines}
+    with undamaged(path):
+        lines = text_of(path).splitlines() if path.exists() else []
+        known = {json.loads(line)["topic"] for line in lines}
     missing = [topic for topic in topics if topic.id not in known]
     if missing:
         say(expected(Settings.build({**_WHOLE, **settings}), "rr", missing[0].title, len(missing)))

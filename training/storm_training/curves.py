@@ -4,18 +4,25 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from storm_training.errors import undamaged
+from storm_training.lfqa import text_of
+
 Row = Mapping[str, float]
 """A step's figures by name; ``step`` is among them."""
 
 
 def read(folder: Path, before: int) -> list[Row]:
-    """Return the rows of steps below ``before`` from an earlier start of the stage; none without a file."""
+    """Return the rows of steps below ``before`` from an earlier start of the stage; none without a file.
+
+    Raises TrainingError: the file is damaged.
+    """
     path = folder / "curve.csv"
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    return [row for row in rows if row["step"] < before]
+    with undamaged(path):
+        lines = csv.DictReader(text_of(path).splitlines())
+        rows = [{name: float(value) for name, value in row.items()} for row in lines]
+        return [row for row in rows if row["step"] < before]
 
 
 def write(folder: Path, rows: Sequence[Row]) -> None:
@@ -23,7 +30,8 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
     if not rows:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "curve.csv").open("w", encoding="utf-8", newline="") as file:
+    path = folder / "curve.csv"
+    with undamaged(path), path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -183,11 +183,11 @@ def parted(sources: Sequence[Source], tests: Sequence[str]) -> tuple[list[Source
     Raises:
         TrainingError: there are none of one kind.
     """
-    kept = list(unlike(sources, tests))
+    kept = dict.fromkeys(unlike(sources, tests))
     known = [source for source in sources if source not in kept]
     if not kept or not known:
         raise TrainingError(f"of {len(sources)} questions {len(known)} are test questions: both kinds are needed")
-    return kept, known
+    return list(kept), known
 
 
 def _trigrams(text: str) -> set[str]:

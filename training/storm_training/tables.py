@@ -14,8 +14,10 @@ from statistics import mean, stdev
 from typing import Any
 
 from storm_training import published
+from storm_training.errors import undamaged
 from storm_training.laboratory import Row, Seed, prepare
 from storm_training.languages import SHARES, bilingual
+from storm_training.lfqa import rows_of
 from storm_training.reward_model import CELLS, LEVELS, Cell
 from storm_training.settings import RunSettings
 from storm_training.world import Style
@@ -63,20 +65,22 @@ def make(
         if name in (models or [name]) and not _has(folder, seed, kind, name):
             _add(folder, trained())
             say(f"seed {seed}, {kind}, {name}")
-    text = tables(read(folder))
+    with undamaged(folder / "results.jsonl"):
+        text = tables(read(folder))
     (folder / "tables.md").write_text(text, encoding="utf-8")
     return text
 
 
 def read(folder: Path) -> list[Row]:
-    """Return the rows of a run so far."""
+    """Return the rows of a run so far. Raises TrainingError: they cannot be read."""
     path = folder / "results.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
+    with undamaged(path):
+        return list(rows_of(str(path))) if path.exists() else []
 
 
 def _has(folder: Path, seed: int, style: str, name: str) -> bool:
-    return any((row["seed"], row["style"], row["model"]) == (seed, style, name) for row in read(folder))
+    with undamaged(folder / "results.jsonl"):
+        return any((row["seed"], row["style"], row["model"]) == (seed, style, name) for row in read(folder))
 
 
 def _add(folder: Path, row: Row) -> None:

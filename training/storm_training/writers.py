@@ -88,7 +88,10 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
 
 def _pairs(path: str) -> Iterator[tuple[str | list[dict[str, str]], str]]:
     for row in rows_of(path):
-        yield row["prompt"], row["response"]
+        asked = row["prompt"]
+        if not isinstance(asked, str):
+            asked = [{"role": message["role"], "content": message["content"]} for message in asked]
+        yield asked, row["response"]
 
 
 def rendered(prompt: str | list[dict[str, str]], tokenizer: Any) -> str:

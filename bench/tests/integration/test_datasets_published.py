@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -139,6 +140,12 @@ def test_nothing_is_written_through_a_link_of_the_folder(tmp_path: Path, link: s
     with pytest.raises(DatasetError, match="is a link"):
         fetched("wiki_live", tmp_path / "to", Reply(body=archive(wiki_live_files())))
     assert [one.read_text("utf-8") for one in own.rglob("*.md")] == ["mine"]
+
+
+def test_a_folder_with_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "topics.csv")
+    with pytest.raises(DatasetError, match="is a pipe"):
+        fetched("wiki_live", tmp_path, Reply(body=b""))
 
 
 def test_a_download_that_breaks_off_is_tried_again(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -47,6 +48,16 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
 def test_a_damaged_checkpoint_is_named(tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
     with pytest.raises(TrainingError, match="no checkpoint of this run"):
+        fine_tune(writer(), examples(), FEW, padding=PADDING, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["step,loss,rate\n0,much,1\n", "loss\n1\n", "step,evil\n0,1\n", "step\n0,1,2\n", "\udcff"]
+)
+def test_a_damaged_curve_is_named(tmp_path, text):
+    fine_tune(writer(), examples(), replace(FEW, steps=4), padding=PADDING, folder=tmp_path)
+    (tmp_path / "curve.csv").write_text(text, errors="surrogateescape")
+    with pytest.raises(TrainingError, match=r"curve\.csv (is damaged|cannot be read)"):
         fine_tune(writer(), examples(), FEW, padding=PADDING, folder=tmp_path)
 
 

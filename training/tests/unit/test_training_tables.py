@@ -102,6 +102,10 @@ def test_a_run_trains_all_rows_once(tmp_path, monkeypatch):
     monkeypatch.setattr("storm_training.tables.prepare", lambda *_: pytest.fail("what is there is trained again"))
     assert make(SMALL, tmp_path, said.append) == text
     assert len(said) == 18 + len(ratios)
+    for text in ('{"seed": 0}\n', "[" * 9, "[1]\n"):
+        (tmp_path / "results.jsonl").write_text(text)
+        with pytest.raises(TrainingError, match=r"results\.jsonl is damaged"):
+            make(SMALL, tmp_path, said.append)
 
 
 def test_the_share_of_a_language_is_told_for_both():

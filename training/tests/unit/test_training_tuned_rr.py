@@ -94,6 +94,8 @@ def test_pairs_are_a_teachers_articles_on_a_topics_chunks(tmp_path):
     assert [(one["role"], one["content"]) for one in row["prompt"]] == list(asked.messages)
     (example,) = read_pairs(path, train_tokenizer([ARTICLE, *(one["content"] for one in row["prompt"])]), 5000)
     assert example.prompt
+    path.write_text("[]\n")
+    assert f"{path} is damaged" in str(CliRunner().invoke(app, order).exception)
 
 
 def test_what_a_teacher_costs_is_told_and_capped(tmp_path, monkeypatch):

@@ -70,9 +70,10 @@ def test_prompts_get_the_models_chat_template(data):
 def test_bad_data_and_absent_models_are_named(tmp_path, data):
     with pytest.raises(TrainingError, match="at most 5 tokens"):
         read_pairs(data, tokenizer(), 5)
-    data.write_text("{}")
-    with pytest.raises(TrainingError, match="JSON lines with prompt and response"):
-        read_pairs(data, tokenizer(), 1000)
+    for row in ("{}", '{"prompt": [{"role": "user"}], "response": "a"}', '{"prompt": 1, "response": "a"}'):
+        data.write_text(row)
+        with pytest.raises(TrainingError, match="JSON lines with prompt and response"):
+            read_pairs(data, tokenizer(), 1000)
     with pytest.raises(TrainingError, match="cannot be loaded"):
         load(str(tmp_path / "absent"))
 
