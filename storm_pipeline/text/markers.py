@@ -7,8 +7,8 @@ They are at the end of a clause. Within a clause only a single number that was s
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 from storm_pipeline.text.identity import in_form
 from storm_pipeline.text.words import tidy
@@ -50,8 +50,7 @@ _FOLLOWING = re.compile(r"(\s*)(\S?)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A part of a text in the form of a marker, at any place."""
 
     start: int
@@ -166,7 +165,7 @@ def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
     while match := _ANY_FORM.search(text, at):
         candidate = _Candidate(*match.span(), "mark") if match["mark"] else _read(match, shown)
         if candidate:
-            before = replace(candidate, lead=before.lead if _are_joined(text, before, candidate) else candidate.start)
+            before = candidate._replace(lead=before.lead if _are_joined(text, before, candidate) else candidate.start)
             yield before
         at = match.end() if candidate else match.start() + 1
 
@@ -257,7 +256,7 @@ def _with_spans(markers: Sequence[_Candidate], text: str) -> list[_Candidate]:
     for candidate in markers:
         is_span = made and text[made[-1].end : candidate.start].strip() in ("-", "–", "—")
         if is_span and all(end.is_single and end.items for end in (made[-1], candidate)):
-            made[-1] = replace(made[-1], end=candidate.end, items=((made[-1].items[0][0], candidate.items[0][0]),))
+            made[-1] = made[-1]._replace(end=candidate.end, items=((made[-1].items[0][0], candidate.items[0][0]),))
         else:
             made.append(candidate)
     return made
