@@ -104,7 +104,8 @@ def marks(answers: Mapping[str, str]) -> dict[int, str]:
 def _sentences(article: Article) -> Iterator[dict[str, Any]]:
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
     for number, sentence in enumerate(article.sentences(), 1):
-        passages = [texts[citation.source_id, citation.snippet_id] for citation in sentence.citations]
+        cited = ((citation.source_id, citation.snippet_id) for citation in sentence.citations)
+        passages = [texts[passage] for passage in cited if passage in texts]  # a round may be a stranger's
         yield {"number": number, "text": sentence.text, "passages": passages}
 
 

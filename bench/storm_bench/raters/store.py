@@ -153,7 +153,7 @@ class Ratings:
     def answers(self, rater: str = "") -> list[Answer]:
         """Return the latest answers, in the order of their saving; ``rater``: only these."""
         found = self._rows(_LATEST.format(where="WHERE rater = ?" if rater else ""), *([rater] if rater else []))
-        return [Answer(*row) for row in found]
+        return [Answer(*row) for row in found if bytes not in map(type, row)]
 
 
 def set_up(folder: Path, study: Study, articles: Sequence[Article], assigned: Iterable[Assigned]) -> dict[str, str]:

@@ -27,7 +27,7 @@ from storm_bench.raters.report import write_report
 from storm_bench.raters.results import Results
 from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
 from storm_bench.raters.study import read_study
-from storm_pipeline import Article, DatasetError
+from storm_pipeline import Article, DatasetError, StormError
 from storm_pipeline.types import Paragraph, Sentence
 
 HEAD = 'compare = ["oRAG", "STORM"]\nrubrics = ["storm"]\nerrors = true'
@@ -413,6 +413,26 @@ def test_a_file_that_setup_did_not_make_is_refused(begun: tuple[Path, dict[str, 
         file.executescript(sql)
     with pytest.raises(RatingError, match=said):
         Ratings(begun[0])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE answers SET question = x'ff'",
+        "UPDATE answers SET value = CAST(x'ff' AS TEXT)",
+        "UPDATE articles SET article = replace(article, '_id\": \"t', '_id\": \"tt')",
+    ],
+)
+def test_pages_and_report_do_without_what_is_damaged(begun: tuple[Path, dict[str, str]], sql: str) -> None:
+    folder, tokens = begun
+    give(client(folder, tokens["anna"]), storm__interest="3")
+    with closing(sqlite3.connect(folder / FILE)) as file:
+        file.executescript(sql)
+        assert file.total_changes
+    for address in ("/", f"/sheet/{SHEET}", f"/api/pages/{SHEET}"):
+        assert client(folder, tokens["anna"]).get(address).status_code == (503 if "CAST" in sql else 200)
+    done = CliRunner().invoke(commands, ["report", str(folder)])
+    assert isinstance(done.exception, StormError | SystemExit | None), done.output
 
 
 @pytest.mark.parametrize("name", [FILE, f".{FILE}"])
