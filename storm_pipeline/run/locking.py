@@ -17,8 +17,11 @@ _MOST_DIGITS = 30  # of a number; Python does not format numbers of more than 43
 def new_folder(root: Path, name: str, what: str) -> Path:
     """Make a folder of this name below ``root``, with a number appended if the name is taken.
 
-    ``what``: noun for error messages, such as ``a run folder``. Raises RunError: it cannot be made.
+    ``what``: noun for error messages, such as ``a run folder``. Raises RunError: it cannot be made, or would lie below
+    a link in the current folder, which another may have made.
     """
+    if linked := next((p for p in (root, *root.parents) if not root.is_absolute() and p.is_symlink()), None):
+        raise RunError(f"{linked} is a link: delete it, or give an absolute path with --out")
     for attempt in range(100):
         folder = root / (name if attempt == 0 else f"{name}-{attempt + 1}")
         try:

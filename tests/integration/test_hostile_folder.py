@@ -258,6 +258,20 @@ def test_what_the_folder_says_of_the_writing_counts(hostile: Hostile, monkeypatc
     hostile.check()
 
 
+@pytest.mark.parametrize("command", [["write", "Silk Road"], ["batch", "list.txt"]])
+def test_no_run_is_begun_below_a_link_of_the_folder(hostile: Hostile, command: list[str]) -> None:
+    for name in ("storm.toml", "pyproject.toml"):
+        (hostile.folder / name).unlink()
+    (hostile.folder / "list.txt").write_text("Silk Road\n")
+    shutil.rmtree(hostile.folder / "runs")
+    (mine := hostile.folder.with_name("mine")).mkdir()
+    (hostile.folder / "runs").symlink_to(mine)
+    result = run(*command, "--lm", hostile.model.lm, "--search", "corpus:notes", *SMALL)
+    assert (result.exit_code, "runs is a link" in result.stderr) == (1, True), result.output
+    assert not list(mine.iterdir())
+    hostile.check()
+
+
 def test_no_module_of_the_folder_is_imported(hostile: Hostile) -> None:
     command = [sys.executable, "-m", "storm_pipeline", "doctor", "--search", "wiki-leads"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
