@@ -191,7 +191,7 @@ def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
             raise OSError(errno.ELOOP, f"{path.name} is a link or no file, which a lock never is: delete it", str(path))
         if status.st_size:
             raise OSError(errno.EEXIST, f"{path.name} holds something, which a lock never does: delete it", str(path))
-    lock = FileLock(path, is_singleton=False, thread_local=False)
+    lock = FileLock(path, mode=0o600, is_singleton=False, thread_local=False)  # who can open a lock can hold it
     lock.acquire(timeout=timeout)
     return lock
 

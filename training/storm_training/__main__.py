@@ -98,7 +98,8 @@ def reinforce(
 
     from storm_training import reinforcement, writers
     from storm_training.export import export, numbers_of
-    from storm_training.lfqa import parted, read, text_of
+    from storm_training.files import text_of
+    from storm_training.lfqa import parted, read
     from storm_training.ppo import PpoSettings
 
     kind, chosen, folder = numbers_of(numbers), reinforcement.cell_of(cell), without_links(folder)
@@ -134,7 +135,8 @@ def lfqa(
     from storm_pipeline import Settings
     from storm_pipeline.api import count_words
     from storm_training.costs import expected
-    from storm_training.lfqa import build, read, text_of
+    from storm_training.files import text_of
+    from storm_training.lfqa import build, read
     from storm_training.teachers import model_teacher, written_answers
 
     sources = read(_found(data), layout)[:questions]

@@ -17,8 +17,8 @@ from storm_bench.types import Topic
 from storm_pipeline import BudgetSpentError, Settings, Storm, StormError
 from storm_pipeline.api import write_atomically
 from storm_training.costs import expected
-from storm_training.errors import TrainingError, undamaged
-from storm_training.lfqa import text_of
+from storm_training.errors import TrainingError
+from storm_training.files import text_of, undamaged
 
 _CHUNKS = 5
 _OF_A_DOCUMENT = 50  # so that the best chunks count, not the best documents

@@ -4,8 +4,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from storm_training.errors import undamaged
-from storm_training.lfqa import text_of
+from storm_training.files import text_of, undamaged
 
 Row = Mapping[str, float]
 """A step's figures by name; ``step`` is among them."""

@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import Any, TypeVar
+from typing import Any
 
-from storm_pipeline.api import NotReadError, read_bounded, reading, size_of, write_atomically
+from storm_pipeline.api import write_atomically
 from storm_training.errors import TrainingError
+from storm_training.files import isolated, rows_of, text_of
 from storm_training.segments import ANSWER
 
-T = TypeVar("T")
 MARK = re.compile(r"\s*(?:【\d+】|<\d+>|\[\d+\])")
 """Citations in the published answers."""
 _MATERIAL = re.compile(r"\[(\d{1,9})\]")
-_LARGEST = 2**29  # bytes of a file
 _ALIKE = 0.7
 """Share of trigrams of characters from which on two questions count as the same."""
 
@@ -128,27 +127,6 @@ def read(path: Path, layout: str) -> list[Source]:
     if sources := _READERS[layout](path):
         return sources
     raise TrainingError(f"{path} holds no question")
-
-
-def isolated(path: Path, read: Callable[[str], Iterator[T]], what: str) -> list[T]:
-    """Return what a module's function yields of a file, in a process of its own. Raises TrainingError: it cannot."""
-    try:
-        return reading.read(read, str(path.absolute()), size=size_of(path))
-    except NotReadError as error:
-        raise TrainingError(f"{path} does not hold {what}: it {error}") from error
-
-
-def rows_of(path: str) -> Iterator[Any]:
-    """Yield the values of a file of JSON lines."""
-    return map(json.loads, filter(str.strip, text_of(Path(path)).split("\n")))
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file. Raises TrainingError: it cannot be read, is not a file, too large, or not UTF-8."""
-    try:
-        return read_bounded(path, _LARGEST).decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise TrainingError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def prompt(source: Source) -> str:

@@ -14,10 +14,9 @@ from statistics import mean, stdev
 from typing import Any
 
 from storm_training import published
-from storm_training.errors import undamaged
+from storm_training.files import rows_of, undamaged
 from storm_training.laboratory import Row, Seed, prepare
 from storm_training.languages import SHARES, bilingual
-from storm_training.lfqa import rows_of
 from storm_training.reward_model import CELLS, LEVELS, Cell
 from storm_training.settings import RunSettings
 from storm_training.world import Style

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from storm_pipeline import ReplyError, Settings
 from storm_pipeline.api import Journal, LanguageModels, Programs, open_models
-from storm_training.lfqa import MARK, Outlined, Source, Teacher, isolated, numbered, rows_of
+from storm_training.files import isolated, rows_of
+from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered
 
 
 def written_answers(path: Path) -> dict[str, Outlined]:

@@ -12,8 +12,8 @@ from typing import Any
 from storm_pipeline.api import loading, local_folder, options_without_code
 from storm_training.batches import Example, encode
 from storm_training.errors import TrainingError
+from storm_training.files import isolated, rows_of
 from storm_training.fine_tuning import fine_tune
-from storm_training.lfqa import isolated, rows_of
 from storm_training.loop import Steps
 
 _PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]

@@ -17,7 +17,7 @@ BENCH = {
 }
 """What the bench promises to the training: the seam of its judges, readers, and the guards of its files and plots."""
 ORDER = [
-    {"costs", "errors", "losses", "world", "tiny", "curves", "returns", "published"},
+    {"costs", "errors", "files", "losses", "world", "tiny", "curves", "returns", "published"},
     *({"articles", "batches", "checkpoints", "truth", "export"}, {"loop", "sampling", "segments"}),
     *({"fine_tuning", "reward_data", "evaluation", "lfqa"}, {"reward_model", "ppo"}),
     *({"settings", "writers", "teachers"}, {"laboratory", "languages", "reinforcement"}, {"tables"}, {"__main__"}),
