@@ -23,8 +23,8 @@ SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds":
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
 ROOMS = {
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_270),
-    "training": (("training/storm_training",), 3_280),
-    "tests": (("tests",), 33_650),
+    "training": (("training/storm_training",), 3_290),
+    "tests": (("tests",), 33_660),
     "web": ((WEB,), 900),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
