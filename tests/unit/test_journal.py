@@ -169,10 +169,10 @@ def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(os, "scandir", listed)
     with pytest.raises(RunError, match=r"cannot look into .*Permission denied"):
         lock_folder(tmp_path / "run", "run.lock")
-    assert not (lock := tmp_path / "run" / "run.lock").exists()
+    assert not (tmp_path / "run" / "run.lock").exists()
     monkeypatch.undo()
-    lock_folder(lock.parent, lock.name).release()
-    assert lock.stat().st_mode & 0o77 == 0, "who can open a lock can hold it"
+    lock_folder(tmp_path / "run", "run.lock").release()
+    assert (tmp_path / "run" / "run.lock").stat().st_mode & 0o77 == 0, "who can open a lock can hold it"
 
 
 def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
